@@ -27,7 +27,7 @@ export const MAY_IMPORT = {
   redis: ["reconnect", "config", "logging (types)"],
   http: ["config (types)", "logging (types)"],
   revocation: ["reconnect", "http", "config", "logging (types)"],
-  session: ["revocation", "http", "config (types)", "logging (types)"],
+  session: ["revocation", "http", "config", "logging (types)"],
   "rate-limit": ["redis", "config", "logging"],
   files: ["http"],
   uploads: ["http", "logging (types)"],

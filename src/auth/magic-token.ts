@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { deriveKey, signToken, verifyToken } from "../session/index.ts";
+import { currentRealm, deriveKey, signToken, verifyToken } from "../session/index.ts";
 import { describeType } from "./describe-type.ts";
 
 const MIN_SECRET_BYTES = 16;
@@ -20,8 +20,9 @@ export interface MagicOptions {
  * - The holder can read the subject.
  * - Mail scanners open links. Let the link open a page with a button, and verify the token when the button is pressed.
  * - A token can be verified any number of times. Store used tokens until they expire, and refuse them.
- * - The secret may also be `WEB_AUTH_SECRET`. Its key is derived for this purpose only, so a magic token is never valid
- *   as a session or a feed.
+ * - The secret may also be `WEB_AUTH_SECRET`. Its key is derived for this purpose and for the realm of the application only, so
+ *   a magic token is never valid as a session or a feed, or in another application. A script outside of the application's
+ *   folder sets `WEB_REALM`.
  *
  * @param secret at least 16 bytes, as bytes or as a string in UTF-8
  * @param subject the user or address that the token is for; 1 to 1,024 bytes as JSON
@@ -42,11 +43,11 @@ export function issue_magic_token(secret: Uint8Array | string, subject: string, 
   if (!Number.isSafeInteger(expiresAtMs)) {
     throw new RangeError(`issue_magic_token: the ttl ${ttl} is too large or not finite. Pass a number of seconds.`);
   }
-  return signToken(deriveKey(secret, "magic"), JSON.stringify([subject, expiresAtMs]));
+  return signToken(magicKey(secret), JSON.stringify([subject, expiresAtMs]));
 }
 
 /**
- * Returns the subject of a token of {@link issue_magic_token} with the same secret; `null` if the token is invalid or
+ * Returns the subject of a token of {@link issue_magic_token} with the same secret in the same realm; `null` if the token is invalid or
  * expired. Each token has exactly one spelling, so its text can be compared with those of used tokens.
  *
  * @param token of any type, since it comes from the client
@@ -56,11 +57,15 @@ export function issue_magic_token(secret: Uint8Array | string, subject: string, 
  */
 export function verify_magic_token(secret: Uint8Array | string, token: string): string | null {
   requireSecret(secret, "verify_magic_token");
-  const text = verifyToken([deriveKey(secret, "magic")], token);
+  const text = verifyToken([magicKey(secret)], token);
   if (text === null) return null;
   // Only issue_magic_token signs with this key, and it signs nothing but this array.
   const [subject, expiresAtMs] = JSON.parse(text) as [string, number];
   return Date.now() < expiresAtMs ? subject : null;
+}
+
+function magicKey(secret: Uint8Array | string) {
+  return deriveKey(secret, "magic", currentRealm());
 }
 
 function requireSecret(secret: unknown, call: string): void {

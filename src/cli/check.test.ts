@@ -35,6 +35,7 @@ describe("productionProblems", () => {
     ["an empty secret", { WEB_AUTH_SECRET: "" }, ["WEB_AUTH_SECRET"]],
     ["a short secret", { WEB_AUTH_SECRET: SECRET.slice(2) }, ["WEB_AUTH_SECRET"]],
     ["a secret that repeats a pattern", { WEB_AUTH_SECRET: "ab".repeat(32) }, ["WEB_AUTH_SECRET"]],
+    ["a realm with a space", { WEB_REALM: "the shop" }, ["WEB_REALM"]],
     ["a weak secret for CSRF tokens", { WEB_CSRF_SECRET: "00".repeat(32) }, ["WEB_CSRF_SECRET"]],
     ["cookies over plain HTTP", { WEB_COOKIE_SECURE: undefined }, ["WEB_COOKIE_SECURE"]],
     ["cookies over plain HTTP, explicitly", { WEB_COOKIE_SECURE: "0" }, ["WEB_COOKIE_SECURE"]],

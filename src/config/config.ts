@@ -5,6 +5,7 @@ import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-
 import { developmentSecret } from "./development-secret.ts";
 import { misspelledVariables } from "./misspelled-variables.ts";
 import { defaultNamespace } from "./namespace.ts";
+import { defaultRealm, parseRealm } from "./realm.ts";
 import { parseBoolean, parseChoice, parseInteger, parseMode } from "./scalars.ts";
 import { CREATE_SECRET, parsePreviousSecrets, parseSecret } from "./secrets.ts";
 import type { Environment, Variable } from "./variables.ts";
@@ -17,6 +18,8 @@ export interface Config {
   readonly secret: Uint8Array;
   /** Earlier secrets, newest first. Their keys verify, but never sign. */
   readonly previousSecrets: readonly Uint8Array[];
+  /** A part of every key: applications with one secret and different realms do not accept what the others have signed. */
+  readonly realm: string;
   /** Whether cookies have `Secure`, and the session cookie the prefix `__Host-`. */
   readonly cookieSecure: boolean;
   /** The secret that the key of CSRF tokens is derived from; absent if no tokens are required. */
@@ -70,7 +73,7 @@ export interface ConfigOptions {
   readonly built: boolean;
   /** Whether the application has installed a bus that processes share, so that several need no `WEB_BUS_URL`. */
   readonly hasSharedBus?: boolean;
-  /** The project directory. The development secret and the namespace are derived from it. */
+  /** The project directory. The development secret, the namespace and the realm are derived from it. */
   readonly projectDir: string;
 }
 
@@ -146,6 +149,7 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
     // Without a secret in production, loadConfig throws: the empty one is never used.
     secret: secret ?? (production ? new Uint8Array(0) : developmentSecret(projectDir)),
     previousSecrets: reader.read("WEB_AUTH_SECRET_PREVIOUS", (text) => parsePreviousSecrets(text, production), []),
+    realm: reader.read("WEB_REALM", parseRealm, undefined) ?? defaultRealm(projectDir),
     cookieSecure: reader.read("WEB_COOKIE_SECURE", parseBoolean, false),
     ...(csrfSecret ? { csrfSecret } : {}),
     origins: reader.read("WEB_ORIGIN", parseOrigins, []),

@@ -4,6 +4,7 @@ export { misspelledVariables, unreportedMisspellings, unusedVariables } from "./
 export { resolveBusOptions } from "./namespace.ts";
 export { projectName } from "./project-name.ts";
 export { project_path } from "./project-path.ts";
+export { processRealm } from "./realm.ts";
 export { REDIS_TARGET, type RedisTarget, redisKeyPrefix, redisTargetOf } from "./redis-target.ts";
 export { parseServerUrl, type ServerUrl } from "./server-url.ts";
 export { rejectUnknownOptions } from "./unknown-options.ts";

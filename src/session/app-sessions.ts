@@ -134,8 +134,9 @@ export class AppSessions {
 
 const UNKNOWN_SECRET =
   "A session was refused: its signature is of none of the secrets of this process. If other processes sign with another " +
-  "WEB_AUTH_SECRET, restart this one with it, as docs/production.md describes (Changing the secret). Otherwise the " +
-  "secret was replaced, or the cookie was forged.";
+  "WEB_AUTH_SECRET, restart this one with it, as docs/production.md describes (Changing the secret). If they have another " +
+  "WEB_REALM, or another name in package.json, set one WEB_REALM for all. Otherwise the secret was replaced, or the " +
+  "cookie is one of another application or was forged.";
 
 function sessionOf({ of }: OpenRequest): VerifiedSession | null {
   return of instanceof RequestContext ? storedSession(of) : of;

@@ -2,7 +2,7 @@ export { AppSessions } from "./app-sessions.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";
-export { deriveKey, keysFor, type PurposeKeys, secretFingerprint } from "./keys.ts";
+export { currentRealm, deriveKey, keysFor, type PurposeKeys, secretFingerprint } from "./keys.ts";
 export { type RevokedUser, subjectOf } from "./revoked-user.ts";
 export { rotationWarnings, secretFingerprints } from "./secret-fingerprints.ts";
 export { removeEndedSession, type Session, session } from "./session.ts";

@@ -13,19 +13,21 @@ function keysConfig(env: Record<string, string>): Config {
 }
 
 describe("deriveKey", () => {
-  it("is HKDF-SHA256 with an empty salt and the purpose as info", () => {
+  it("is HKDF-SHA256 with an empty salt, and the purpose and the realm as info", () => {
     const secret = Buffer.from(NEW, "hex");
     const extracted = createHmac("sha256", Buffer.alloc(32)).update(secret).digest();
-    const expanded = createHmac("sha256", extracted).update("tsweb/session/v1").update(Buffer.of(1)).digest();
-    expect(deriveKey(secret, "session").export()).toEqual(expanded);
+    const expanded = createHmac("sha256", extracted).update("tsweb/session/v2/shop").update(Buffer.of(1)).digest();
+    expect(deriveKey(secret, "session", "shop").export()).toEqual(expanded);
   });
 
-  it("returns different keys for different purposes and secrets, and never the secret itself", () => {
+  it("returns different keys for different purposes, realms and secrets, and never the secret itself", () => {
     const secrets = [OLD, NEW].map((hex) => Buffer.from(hex, "hex"));
     const keys = secrets.flatMap((secret) =>
-      ["session", "feed", "csrf", "magic"].map((purpose) => deriveKey(secret, purpose).export().toString("hex")),
+      ["session", "feed", "csrf", "magic"].flatMap((purpose) =>
+        ["shop", "blog"].map((realm) => deriveKey(secret, purpose, realm).export().toString("hex")),
+      ),
     );
-    expect(new Set([...keys, OLD, NEW]).size).toBe(10);
+    expect(new Set([...keys, OLD, NEW]).size).toBe(18);
   });
 });
 
@@ -47,7 +49,7 @@ describe("keysFor", () => {
     for (const purpose of ["session", "feed"] as const) {
       const { sign, verify } = keysFor(config, purpose);
       expect(verify.map((key) => key.export())).toEqual(
-        [NEW, OLD, OLDER].map((hex) => deriveKey(Buffer.from(hex, "hex"), purpose).export()),
+        [NEW, OLD, OLDER].map((hex) => deriveKey(Buffer.from(hex, "hex"), purpose, config.realm).export()),
       );
       expect(sign.export()).toEqual(verify[0]?.export());
     }
@@ -56,7 +58,7 @@ describe("keysFor", () => {
   it("returns one CSRF key, derived from its own secret", () => {
     const config = keysConfig({ WEB_CSRF_SECRET: OLD, WEB_AUTH_SECRET_PREVIOUS: OLDER });
     expect(keysFor(config, "csrf").verify.map((key) => key.export())).toEqual([
-      deriveKey(Buffer.from(OLD, "hex"), "csrf").export(),
+      deriveKey(Buffer.from(OLD, "hex"), "csrf", config.realm).export(),
     ]);
   });
 

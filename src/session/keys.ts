@@ -1,5 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
-import type { Config } from "../config/index.ts";
+import { type Config, processRealm } from "../config/index.ts";
+import { currentContext } from "../http/index.ts";
 
 /** The purpose of a key. Each has its own key, so that a token of one purpose is never valid for another. */
 export type Purpose = "session" | "feed" | "csrf";
@@ -15,15 +16,22 @@ export interface PurposeKeys {
 const KEY_BYTES = 32;
 
 /**
- * Returns the key of a purpose, derived from a secret by HKDF-SHA256 with the purpose as `info`. The salt is empty: RFC
- * 5869, section 3.1, requires none, and the secret is uniformly random.
+ * Returns the key of a purpose, derived from a secret by HKDF-SHA256 with the purpose and the realm as `info`. The salt is
+ * empty: RFC 5869, section 3.1, requires none, and the secret is uniformly random.
  *
  * @param secret at least 16 bytes
+ * @param purpose without a slash, so that no two pairs of purpose and realm have the same `info`
+ * @param realm the realm of the application
  * @see RFC 5869, section 3.2; docs/protocol.md 7.7
  */
-export function deriveKey(secret: Uint8Array | string, purpose: string): KeyObject {
-  const bytes = hkdfSync("sha256", secret, new Uint8Array(0), `tsweb/${purpose}/v1`, KEY_BYTES);
+export function deriveKey(secret: Uint8Array | string, purpose: string, realm: string): KeyObject {
+  const bytes = hkdfSync("sha256", secret, new Uint8Array(0), `tsweb/${purpose}/v2/${realm}`, KEY_BYTES);
   return createSecretKey(new Uint8Array(bytes));
+}
+
+/** Returns the realm of the application of the current request; outside a request, that of the process. */
+export function currentRealm(): string {
+  return currentContext()?.config.realm ?? processRealm();
 }
 
 /** The length of a fingerprint in bytes: two secrets never have the same one by chance. */
@@ -31,12 +39,13 @@ const FINGERPRINT_BYTES = 12;
 
 /**
  * Returns a fingerprint of a secret, by which a bus recognizes the processes of one application: 16 characters. It is
- * the start of a key that is derived for this purpose only. The secret and its other keys cannot be computed from it.
+ * the start of a key that is derived for this purpose only, without a realm: it identifies the secret. The secret and its
+ * other keys cannot be computed from it.
  *
  * @see RFC 5869, section 3.2
  */
 export function secretFingerprint(secret: Uint8Array): string {
-  return deriveKey(secret, "bus fingerprint").export().subarray(0, FINGERPRINT_BYTES).toString("base64url");
+  return deriveKey(secret, "bus fingerprint", "").export().subarray(0, FINGERPRINT_BYTES).toString("base64url");
 }
 
 // Keys are derived once for each configuration, and released together with it.
@@ -63,8 +72,9 @@ export function keysFor(config: Config, purpose: Purpose): PurposeKeys {
 function deriveKeys(config: Config, purpose: Purpose): PurposeKeys {
   const [secret, ...previous] = secretsFor(config, purpose);
   if (!secret) throw new Error("There is no key for CSRF tokens, because WEB_CSRF_SECRET is not set.");
-  const sign = deriveKey(secret, purpose);
-  return { sign, verify: [sign, ...previous.map((old) => deriveKey(old, purpose))] };
+  const { realm } = config;
+  const sign = deriveKey(secret, purpose, realm);
+  return { sign, verify: [sign, ...previous.map((old) => deriveKey(old, purpose, realm))] };
 }
 
 function secretsFor(config: Config, purpose: Purpose): readonly Uint8Array[] {

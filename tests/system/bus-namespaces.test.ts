@@ -1,5 +1,5 @@
 /**
- * Built applications on one Redis: in namespaces of their own, which are their names in package.json.
+ * Built applications on one Redis: in namespaces of their own, which are their names in package.json, as their realms are.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { RedisServer } from "#test/redis-server";
 import { build, type Environment, type RunningServer, startNode } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
+import { deriveKey, verifyToken } from "../../src/session/index.ts";
 
 const FILES = {
   "package.json": '{ "name": "@acme/shop", "private": true, "type": "module" }\n',
@@ -18,8 +19,9 @@ const FILES = {
     export default new App({ modules: [room], rate: { calls: 3, seconds: 3600 } });
   `,
   "src/room.server.ts": `
-    import { publish, server } from "tsweb";
+    import { publish, server, session } from "tsweb";
     export const send = server(async (text: string) => publish("room", text));
+    export const enter = server(() => session.login("ada"));
   `,
 };
 
@@ -69,13 +71,15 @@ async function start(env: Environment, folder = dist): Promise<RunningServer> {
   return running;
 }
 
-async function send(running: RunningServer, text: string): Promise<number> {
-  const body = JSON.stringify({ args: { text } });
+async function call(running: RunningServer, name: string, args: object): Promise<Response> {
+  const body = JSON.stringify({ args });
   const headers = { "content-type": "application/json" };
-  const response = await fetch(`${running.address}/__web/rpc/send`, { method: "POST", headers, body });
+  const response = await fetch(`${running.address}/__web/rpc/${name}`, { method: "POST", headers, body });
   await response.text();
-  return response.status;
+  return response;
 }
+
+const send = async (running: RunningServer, text: string) => (await call(running, "send", { text })).status;
 
 /** Returns the namespaces in the names of all keys; the whole name of a key that has none. */
 async function namespaces(): Promise<string[]> {
@@ -87,6 +91,19 @@ it("a built application uses the name in its package.json as its namespace on th
   const running = await start({ WEB_BUS_URL: server.url });
   expect(await send(running, "1")).toBe(200);
   expect(await namespaces()).toEqual(["acme__shop"]);
+});
+
+it("the realm of a built application is the name in its package.json, or WEB_REALM", async () => {
+  for (const [env, realm] of [
+    [{}, "@acme/shop"],
+    [{ WEB_REALM: "shop" }, "shop"],
+  ] as const) {
+    const running = await start(env);
+    const token = /web_session=([^;]+)/.exec(String((await call(running, "enter", {})).headers.get("set-cookie")))?.[1];
+    const isSignedIn = (name: string) =>
+      verifyToken([deriveKey(Buffer.from(secret, "hex"), "session", name)], token) !== null;
+    expect(["@acme/shop", "shop", "tsweb"].filter(isSignedIn)).toEqual([realm]);
+  }
 });
 
 it("a built application uses the namespace in WEB_BUS_URL, also for the counts of the rate limit", async () => {
