@@ -10,7 +10,8 @@ import { type AppInternals, internalsOf, type RequestInfo } from "../server/inde
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { rawHeader } from "./raw-headers.ts";
-import { isUsableTarget, rejectTarget } from "./request-target.ts";
+import { answerRejectedRequestsOnce } from "./rejected-requests.ts";
+import { adoptTargetHost, isUsableTarget, rejectTarget } from "./request-target.ts";
 import { reportUnsent } from "./unsent-response.ts";
 import { writeResponse } from "./write-response.ts";
 
@@ -43,7 +44,9 @@ export function node(app: Fetchable): NodeHandler {
   const handle: Handle = internals?.handle ?? fetchHandler(app);
   const clientBytes = internals?.clientBytes ?? clientBytesByConnection();
   const respond = (request: IncomingMessage, response: ServerResponse) => {
+    answerRejectedRequestsOnce(request);
     if (!isUsableTarget(request)) return rejectTarget(request, response);
+    adoptTargetHost(request);
     let result: AppResponse | Promise<AppResponse>;
     try {
       result = handle(new NodeInboundRequest(request, response));

@@ -8,13 +8,15 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { errorBody, idHeaders, isCallPath, PRIVATE_NO_STORE, requestIds } from "../http/index.ts";
 import { JSON_TYPE } from "../protocol/index.ts";
-import type { NodeHandler } from "./node.ts";
 import { maxHeaderSize, STATUS_CODES } from "./node-http.ts";
 import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
 import { countOf } from "./raw-headers.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */
 const LINGER_MS = 1_000;
+
+/** A handler of Node's servers. */
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What could be read of a rejected request. */
 interface RequestHead {
@@ -36,8 +38,28 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** Makes a server send its own responses to requests that Node rejects: malformed, too large, too slow, `Expect`. */
-export function answerRejectedRequests(server: Server, base: string): void {
+/** The servers of hosts, such as that of an Express application, whose requests a handler has received. */
+const mountedServers = new WeakSet<Server>();
+
+/**
+ * Does what {@link answerRejectedRequests} does for the server of a request, once, unless its host has listeners of its own. A
+ * handler knows its server from the first request on only.
+ */
+export function answerRejectedRequestsOnce({ socket, httpVersionMajor }: IncomingMessage): void {
+  // Node sets `server` on each connection of its HTTP servers; its types omit it.
+  const { server } = socket as Socket & { readonly server?: Server };
+  if (!server || httpVersionMajor !== 1 || mountedServers.has(server)) return;
+  mountedServers.add(server);
+  if (server.listenerCount("clientError") + server.listenerCount("checkExpectation") > 0) return;
+  answerRejectedRequests(server, null);
+}
+
+/**
+ * Makes a server send its own responses to requests that Node rejects: malformed, too large, too slow, `Expect`.
+ *
+ * @param base the application's base path; `null` if it is not known
+ */
+export function answerRejectedRequests(server: Server, base: string | null): void {
   server.on("clientError", (error: ClientError, socket: Socket) => rejectOnSocket(error, socket, base));
   server.on("checkExpectation", (request, response) => {
     reject(request, response, { rejection: { status: 417, message: "Only Expect: 100-continue is supported." }, base });
@@ -45,7 +67,7 @@ export function answerRejectedRequests(server: Server, base: string): void {
 }
 
 /** Returns a handler that rejects HTTP/1.1 requests without `Host`, for a server with `requireHostHeader: false`. */
-export function requireHost(next: NodeHandler, base: string): NodeHandler {
+export function requireHost(next: RequestHandler, base: string): RequestHandler {
   const rejection = { status: 400, message: "The request has no Host header, which HTTP/1.1 requires." };
   return (request, response) => {
     // `headers` would make an object of all headers of a request that waits, see pipelining.ts.
@@ -57,7 +79,7 @@ export function requireHost(next: NodeHandler, base: string): NodeHandler {
 
 interface RejectOptions {
   readonly rejection: Rejection;
-  readonly base: string;
+  readonly base: string | null;
 }
 
 function reject(request: IncomingMessage, response: ServerResponse, { rejection, base }: RejectOptions): void {
@@ -65,7 +87,7 @@ function reject(request: IncomingMessage, response: ServerResponse, { rejection,
   response.writeHead(rejection.status, headers).end(body);
 }
 
-function rejectOnSocket(error: ClientError, socket: Socket, base: string): void {
+function rejectOnSocket(error: ClientError, socket: Socket, base: string | null): void {
   // Node does not close the connection itself if there is a listener for this error.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isExemptFromRequestTimeout(socket)) return;
   // Node has no public name for the response that uses a connection, see pipelining.ts.
@@ -98,7 +120,7 @@ function rejectionFor({ code, reason, message }: ClientError): Rejection {
   }
 }
 
-function rejectionResponse({ message }: Rejection, head: RequestHead | null, base: string) {
+function rejectionResponse({ message }: Rejection, head: RequestHead | null, base: string | null) {
   const isCall = head !== null && isCallPath(head.path, base);
   const body = isCall ? errorBody("validation_error", message) : `${message}\n`;
   const headers: Record<string, string> = {
@@ -120,7 +142,7 @@ function headOf({ url = "", headersDistinct }: IncomingMessage): RequestHead {
 function parseHead(packet: Buffer | undefined): RequestHead | null {
   const [head = ""] = (packet?.toString("latin1") ?? "").split("\r\n\r\n");
   const [requestLine = "", ...fields] = head.split("\r\n");
-  const [, path] = /^\S+ (\/\S*)/.exec(requestLine) ?? [];
+  const [, path] = /^\S+ (?:https?:\/\/[^/\s]*)?(\/\S*)/i.exec(requestLine) ?? [];
   if (path === undefined) return null;
   const header = (name: string) => {
     const lines = fields.filter((field) => field.toLowerCase().startsWith(`${name}:`));

@@ -7,9 +7,37 @@ interface MountedRequest extends IncomingMessage {
   readonly originalUrl?: unknown;
 }
 
-/** Returns the request target as the client sent it, also below a mount path. */
+/** Returns the path and the query of the request target as the client sent them, also below a mount path. */
 export function targetOf(request: MountedRequest): string {
+  const target = sentTarget(request);
+  const { path } = absoluteForm(target) ?? { path: target };
+  return path;
+}
+
+function sentTarget(request: MountedRequest): string {
   return typeof request.originalUrl === "string" ? request.originalUrl : (request.url ?? "");
+}
+
+/** Returns the parts of a target in absolute form, as clients of proxies send it; `null` for any other. @see RFC 9112, section 3.2.2 */
+function absoluteForm(target: string): { readonly host: string; readonly path: string } | null {
+  if (target.startsWith("/")) return null;
+  const [, host, path = ""] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? [];
+  return host === undefined ? null : { host, path: path.startsWith("/") ? path : `/${path}` };
+}
+
+/**
+ * Makes the host of a target in absolute form that of the request, in place of the header: the header has to be ignored.
+ *
+ * @see RFC 9112, section 3.2.2
+ */
+export function adoptTargetHost(request: IncomingMessage): void {
+  const absolute = absoluteForm(sentTarget(request));
+  if (!absolute) return;
+  request.headers.host = absolute.host;
+  const { rawHeaders } = request;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() === "host") rawHeaders[i + 1] = absolute.host;
+  }
 }
 
 /** Returns the host in the request's header; for HTTP/1.0 requests without one, the address of the connection. */
@@ -55,11 +83,13 @@ function namedHost({ headers }: IncomingMessage): string | undefined {
  */
 export function isUsableTarget(request: IncomingMessage): boolean {
   const target = targetOf(request);
-  // Refuses the absolute form, which only proxies serve, and `OPTIONS *`.
+  // Refuses `OPTIONS *`.
   if (!isPlainPath(target) && !(target.startsWith("/") && isUnambiguousTarget(target))) return false;
   // A repeated Host can be read in two ways: by us, and by a proxy in front. @see RFC 9112, section 3.2
   const host = namedHost(request);
-  return (host === undefined || isUsableHost(host)) && !isRepeated("host", request.rawHeaders);
+  if ((host !== undefined && !isUsableHost(host)) || isRepeated("host", request.rawHeaders)) return false;
+  const absolute = absoluteForm(sentTarget(request));
+  return absolute === null || isUsableHost(absolute.host);
 }
 
 let lastUsableHost = "localhost";
@@ -73,9 +103,10 @@ function isUsableHost(host: string): boolean {
 }
 
 /** Sends 400 for a request whose target cannot be read, with the ids of the request. */
-export function rejectTarget({ headers }: IncomingMessage, response: ServerResponse): void {
+export function rejectTarget(request: IncomingMessage, response: ServerResponse): void {
+  const { headers } = request;
   const single = (value: string | string[] | undefined) => (typeof value === "string" ? value : null);
-  const rejection = unreadableRequestResponse((name) => single(headers[name]));
+  const rejection = unreadableRequestResponse(targetOf(request), (name) => single(headers[name]));
   response.writeHead(rejection.status, [...rejection.headers]);
   response.end(rejection.body);
 }

@@ -20,7 +20,7 @@ export async function handleFetch(request: Request, info: unknown, site: Site): 
     requireRequest(request);
     const address = site.readAddress(info);
     const url = readUrl(request);
-    if (!url) return toFetchResponse(unreadableRequestResponse((name) => request.headers.get(name)));
+    if (!url) return toFetchResponse(unreadableRequestResponse(request.url, (name) => request.headers.get(name)));
     return toFetchResponse(await handleRequest(new FetchInboundRequest(request, address, url), site));
   } catch (error) {
     site.log.error({ err: error }, "A response could not be created");
