@@ -21,6 +21,7 @@ import {
   checkCalledFunctions,
   createAccessLog,
   createSite,
+  createStartHook,
   ErrorHook,
   handleFetch,
   handleRequest,
@@ -63,6 +64,7 @@ export class App {
   readonly #metrics: Metrics | undefined;
   readonly #rate: ManagedRateStore | null;
   readonly #tracing: Tracing;
+  readonly #startHook: () => Promise<void>;
   readonly #lastWork: Parameters<typeof runLastWork>[0];
   readonly #exportTraces = { "The export of traces": () => this.#tracing.flush() };
   #closing: Promise<void> | undefined;
@@ -111,10 +113,10 @@ export class App {
           ? { path, respond: (token) => metrics.respond(token) }
           : undefined,
     });
-    this.#lastWork = [
-      { [ON_ERROR]: () => errorHook?.settled() },
-      { "on_stop of new App": () => options.on_stop?.(), ...this.#exportTraces },
-    ];
+    this.#startHook = createStartHook(options.on_start, log);
+    const settleErrors = { [ON_ERROR]: () => errorHook?.settled() };
+    const stopHook = { "on_stop of new App": () => options.on_stop?.() };
+    this.#lastWork = [settleErrors, { ...stopHook, ...this.#exportTraces }];
     this.#tracing = new Tracing({
       log,
       addListener: (listener) => this.#site.listeners.add(listener),
@@ -133,6 +135,11 @@ export class App {
         await runLastWork([{ [ON_ERROR]: () => errorHook?.reportFatal(error), ...this.#exportTraces }], logger);
       },
       clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
+      hooks: {
+        hasStop: options.on_stop !== undefined,
+        start: this.#startHook,
+        stop: () => runLastWork([settleErrors, stopHook], log),
+      },
       targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,
       setDevelopment: (development) => {
@@ -158,10 +165,12 @@ export class App {
    * Connects the bus and the rate limit to their server, reads which sessions were revoked, and removes the uploads that
    * killed processes have left. Await it before the server listens; otherwise the first use connects, and requests of
    * signed-in users may get 503 until the revocations were read. In production, it waits for them for up to 10 seconds, in
-   * development for one. While the server is unreachable, this process counts for itself, logs that and retries.
+   * development for one. While the server is unreachable, this process counts for itself, logs that and retries. At the end it
+   * runs `on_start`, once, however often it is called.
    *
    * @throws ConfigError if the client of the bus or, for metrics, prom-client is not installed, if Redis refuses the
    *   database, or if another application uses the namespace
+   * @throws Error if `on_start` fails, with its error as the cause
    */
   async start(): Promise<void> {
     const { health, live, uploads, sessions } = this.#site;
@@ -174,6 +183,7 @@ export class App {
       uploads.start(),
       sessions.revocations.start(this.config.production ? FIRST_READ_MS : FIRST_READ_DEVELOPMENT_MS),
     ]);
+    await this.#startHook();
     health.isStarting = false;
   }
 

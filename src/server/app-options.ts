@@ -61,8 +61,16 @@ export interface AppOptions extends SecurityOptions {
    */
   readonly on_error?: OnError;
   /**
+   * Runs once in each process that serves the application, before it accepts connections, and is awaited. It starts what
+   * runs beside the requests, such as a timer, a queue or a socket, and `on_stop` ends that. If it fails, the application does
+   * not start. The commands `routes`, `openapi`, `check` and `build`, scripts and simulated clients do not run it.
+   * `app.start()` runs it on other hosts.
+   */
+  readonly on_start?: () => unknown;
+  /**
    * Runs when the application is closed: after the last request has ended, and before the process exits. For example, it
    * closes a database, or sends what a service of `on_error` has not sent. The process waits for it for at most 2 seconds.
+   * `tsweb dev` runs it after each edit too, before it runs the edited modules, and does not wait for requests.
    */
   readonly on_stop?: () => unknown;
   /** The environment variables to read. Default: `process.env`. */
@@ -86,6 +94,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   headers: true,
   log: true,
   on_error: true,
+  on_start: true,
   on_stop: true,
   env: true,
 };
@@ -107,6 +116,7 @@ export function checkAppOptions(options: AppOptions): void {
   checkFunction("before", options.before);
   checkBefore(options.before);
   checkFunction("on_error", options.on_error);
+  checkFunction("on_start", options.on_start);
   checkFunction("on_stop", options.on_stop);
 }
 

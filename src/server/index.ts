@@ -24,5 +24,6 @@ export { addressOf, handleRequest, logUnsent } from "./pipeline.ts";
 export { hasSharedBus, realtime } from "./realtime.ts";
 export { type RequestTarget, requestTarget } from "./request-target.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";
+export { createStartHook } from "./start-hook.ts";
 export { createStaticFiles } from "./static-files.ts";
 export { runLastWork } from "./stop-hook.ts";

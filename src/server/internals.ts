@@ -44,6 +44,15 @@ export interface AppInternals {
    * two seconds. Never rejects.
    */
   readonly logCrash: (error: unknown) => Promise<void>;
+  /** The functions `on_start` and `on_stop`, for the development server. */
+  readonly hooks: {
+    /** Whether the application has `on_stop`. */
+    readonly hasStop: boolean;
+    /** Runs `on_start` once. Rejects if it fails. */
+    start(): Promise<void>;
+    /** Waits for `on_error`, then runs `on_stop`, for at most two seconds in all. Never rejects: what fails is logged. */
+    stop(): Promise<void>;
+  };
   /** The sessions, for simulated clients. */
   readonly sessions: AppSessions;
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { recordedLog } from "#test/recorded-log";
+import { createStartHook } from "./start-hook.ts";
 import { runLastWork } from "./stop-hook.ts";
 
 const MODULE = { ping: compiledServer("ping", () => "pong") };
@@ -60,6 +61,57 @@ describe("on_stop", () => {
   it("must be a function", () => {
     expect(() => createTestApp(MODULE, { on_stop: "flush" as never })).toThrow(
       "new App: on_stop must be a function. It is of type string.",
+    );
+  });
+});
+
+describe("on_start", () => {
+  it("runs once, however often the application is started, and is awaited; a request does not run it", async () => {
+    const events: string[] = [];
+    const app = createTestApp(MODULE, {
+      async on_start() {
+        events.push("started");
+        await pause(1);
+        events.push("ended");
+      },
+    });
+    await callOverHttp(app, "ping");
+    expect(events).toEqual([]);
+    await Promise.all([app.start(), app.start()]);
+    expect(events).toEqual(["started", "ended"]);
+    await app.close();
+  });
+
+  it("fails the start with its error as the cause, and runs again at the next start", async () => {
+    const cause = new Error("on purpose");
+    let runs = 0;
+    const app = createTestApp(MODULE, {
+      on_start() {
+        runs++;
+        if (runs === 1) throw cause;
+      },
+    });
+    const failure = { message: "on_start of new App failed, so that the application does not start.", cause };
+    await expect(app.start()).rejects.toMatchObject(failure);
+    await app.start();
+    expect(runs).toBe(2);
+    await app.close();
+  });
+
+  it("is logged if it has not ended after 10 seconds", async () => {
+    vi.useFakeTimers();
+    const { log, lines } = recordedLog();
+    void createStartHook(() => new Promise(() => undefined), log)();
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(lines).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(lines).toMatchObject([{ level: "warn", fields: { seconds: 10 } }]);
+    expect(lines[0]?.message).toMatch(/^on_start of new App has not ended yet\./);
+  });
+
+  it("must be a function", () => {
+    expect(() => createTestApp(MODULE, { on_start: 1 as never })).toThrow(
+      "new App: on_start must be a function. It is of type number.",
     );
   });
 });

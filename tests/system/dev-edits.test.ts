@@ -15,6 +15,10 @@ beforeAll(async () => {
   site.edit("src/pages.server.tsx", "No view here", "Word: {WORD}");
   site.edit("src/pages.server.tsx", 'import "./pages.css";', 'import { WORD } from "./words";');
   site.write("src/words.ts", 'export const WORD = "old";\n');
+  site.edit("src/app.ts", "App({", "App({ on_start: jobs.start, on_stop: jobs.stop,");
+  site.edit("src/app.ts", 'import "./app.css";', 'import * as jobs from "./jobs.ts";\nimport "./app.css";');
+  site.write("src/jobs.ts", JOBS);
+  site.write("src/name.ts", 'export const NAME = "old";\n');
   dev = await startDev(site.dir);
   expect(await page("/plain")).toContain("Word: old");
 });
@@ -24,6 +28,26 @@ afterAll(async () => {
   site?.remove();
   expect(code).toBe(0);
 });
+
+/** Work beside the requests, which notes what happens. Nothing restarts it after `stop` but the module itself. */
+const JOBS = `import { appendFileSync } from "node:fs";
+import { NAME } from "./name.ts";
+const note = (event: string) => appendFileSync("node_modules/jobs.log", event + "\\n");
+note("run " + NAME);
+const state = { isStopped: false };
+export async function start() {
+  if (state.isStopped) throw new Error("The module was stopped and has not run again");
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  note("start " + NAME);
+}
+export async function stop() {
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  state.isStopped = true;
+  note("stop " + NAME);
+}
+`;
+
+const jobs = () => site.read("node_modules/jobs.log").trimEnd().split("\n");
 
 async function page(path: string): Promise<string> {
   return (await fetch(dev.address + path)).text();
@@ -52,6 +76,46 @@ async function restart(config: string): Promise<void> {
 const edit = (file: string, code: string, replacement: string) => () => {
   site.edit(file, code, replacement);
 };
+
+it("starts the application without a request, and after an edit of a module stops it before the new one runs", async () => {
+  expect(jobs()).toEqual(["run old", "start old"]);
+  const revert = site.edit("src/name.ts", "old", "new");
+  await expect.poll(jobs).toEqual(["run old", "start old", "stop old", "run new", "start new"]);
+  revert();
+  await expect.poll(() => jobs().slice(5)).toEqual(["stop new", "run old", "start old"]);
+  await waitUntilSettled();
+});
+
+it("runs what on_stop has closed again, although another module was edited", async () => {
+  const before = jobs();
+  const revert = site.edit("src/pages.server.tsx", "Word: ", "Text: ");
+  await expect.poll(() => page("/plain")).toContain("Text: old");
+  expect(jobs().slice(before.length)).toEqual(["stop old", "run old", "start old"]);
+  await change(revert);
+  expect(await page("/plain")).toContain("Word: old");
+});
+
+it("shows an error of on_start until the next edit, which tries again, also without a request", async () => {
+  await change(edit("src/jobs.ts", "if (state.isStopped) throw new Error(", "throw new Error(String() && "));
+  for (const _request of [1, 2]) {
+    const shown = await page("/plain");
+    expect(shown).toContain("on_start of new App failed");
+    expect(shown).toContain("src/jobs.ts:7:");
+  }
+  const before = jobs();
+  expect(before.slice(-2)).toEqual(["stop old", "run old"]);
+  await change(edit("src/jobs.ts", "throw new Error(String() && ", "if (state.isStopped) throw new Error("));
+  await expect.poll(() => jobs().slice(before.length)).toEqual(["stop old", "run old", "start old"]);
+  expect(await page("/plain")).toContain("Word: old");
+});
+
+it("waits for on_stop for at most 2 seconds after an edit, and logs that", async () => {
+  await change(edit("src/jobs.ts", "state.isStopped = true;", "await new Promise(() => {});"));
+  const revert = edit("src/jobs.ts", "await new Promise(() => {});", "state.isStopped = true;");
+  await change(revert);
+  expect(await page("/plain")).toContain("Word: old");
+  expect(dev.output()).toContain("on_stop of new App has not ended in time. The application does not wait for it");
+});
 
 it("finds a missing file that was created before the next request", async () => {
   await change(

@@ -14,8 +14,16 @@ const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 
 let site: TestProject;
 
+/** It writes that it runs, and fails where a variable says so. */
+const ON_START = `async () => {
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  console.log("on_start runs");
+  if (process.env.START_FAILS) throw new Error("The database is missing");
+}`;
+
 beforeAll(async () => {
   site = TestProject.copy();
+  site.edit("src/app.ts", "App({", `App({ on_start: ${ON_START},`);
   await build(site.dir);
 });
 
@@ -117,6 +125,34 @@ describe("a built server", () => {
       `"signal":"${second}","count":1,"msg":"Requests were cut off by a second signal"`,
     );
     expect((await response).text).toBe("");
+  });
+});
+
+describe("on_start", () => {
+  it.each([
+    ["one process", {}, 1],
+    ["several processes", { WEB_WORKERS: "2" }, 2],
+  ])("runs once in each process that serves, before the port opens: %s", async (_, more, times) => {
+    const server = await startBuilt(site.dir, { ...env, ...more });
+    await expect.poll(() => server.output().split("Listening at").length).toBe(times + 1);
+    expect(server.output()).toMatch(/on_start runs[\s\S]*Listening at/);
+    expect(server.output().split("on_start runs")).toHaveLength(times + 1);
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+    expect(server.output().split("on_start runs")).toHaveLength(times + 1);
+  });
+
+  it("ends the start of the server with its error if it fails", async () => {
+    const { code, output } = await runTsweb(site.dir, ["serve"], { ...env, START_FAILS: "1" });
+    expect(code).toBe(1);
+    expect(output).toContain("on_start of new App failed, so that the application does not start.");
+    expect(output).toMatch(/The database is missing.*src\/app\.ts:/);
+    expect(output).not.toContain("Listening");
+  });
+
+  it.each(["routes", "openapi", "check", "build"])("does not run for tsweb %s", async (command) => {
+    const { code, output } = await runTsweb(site.dir, [command], env);
+    expect([code, output.includes("on_start runs")]).toEqual([0, false]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { App } from "../../app.ts";
 import { internalsOf } from "../../server/index.ts";
 import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
 import type { Restarts } from "./restarts.ts";
+import { RunningApp } from "./running-app.ts";
 import { transformImports } from "./transform-imports.ts";
 
 /**
@@ -27,7 +28,9 @@ export interface DevAppLoaderOptions {
   readonly restarts: Pick<Restarts, "finished">;
 }
 
-/** Loads the application from its files in development. */
+/**
+ * Loads the application from its files in development, and starts it. An edit stops it before the edited modules run.
+ */
 export class DevAppLoader {
   readonly #vite: ViteDevServer;
   readonly #entry: string;
@@ -35,6 +38,11 @@ export class DevAppLoader {
   /** How often all modules were invalidated. */
   #invalidations = 0;
   #base: string | null = null;
+  /** The application that was started, or is being started. */
+  #running: RunningApp | undefined;
+  #stopping: Promise<void> | undefined;
+  /** How often an edit has stopped the application. */
+  #stops = 0;
   /** The environment whose modules were requested for the first time. A restart of Vite creates another one. */
   #started: RunnableDevEnvironment | undefined;
   /** How many requests are loading the application in an environment. */
@@ -57,21 +65,66 @@ export class DevAppLoader {
   }
 
   /**
-   * Returns the application as its files are now.
+   * Returns the application as its files are now, when its `on_start` has ended. An earlier one is stopped before.
    *
    * When a module is missing, it is loaded once more with all modules invalidated. Vite does not record failed imports:
    * a file that was missing for a moment, while it was saved or moved, would stay missing.
    *
    * @throws BuildError when the application module does not exist any more, or has no application as its default export;
-   *   otherwise the error of the module that failed
+   *   otherwise the error of the module that failed, or of `on_start`
    */
   async load(): Promise<App> {
     try {
-      return await this.#loadCurrent();
+      for (;;) {
+        await this.#stopEdited();
+        const stops = this.#stops;
+        const app = await this.#loadCurrent();
+        if (stops === this.#stops) await this.#start(app);
+        if (stops === this.#stops) return app; // otherwise an edit has stopped it meanwhile
+      }
     } catch (error) {
       if (!existsSync(this.#entry)) throw missingEntryError(this.#vite.config.root, this.#entry);
       throw error;
     }
+  }
+
+  /** Stops the application, when the process ends. */
+  async close(): Promise<void> {
+    await this.#running?.stop();
+  }
+
+  async #start(app: App): Promise<void> {
+    if (this.#running?.app !== app) {
+      // Usually undefined. Otherwise its modules have run again without an edit, for example for a plugin of Vite.
+      const earlier = this.#running;
+      this.#running = new RunningApp(app);
+      await earlier?.stop();
+    }
+    await this.#running.started;
+  }
+
+  /** Stops the application if its modules have to run again. */
+  async #stopEdited(): Promise<void> {
+    if (!this.#stopping && this.#running && this.#isEdited(this.#ssr)) {
+      this.#stops++;
+      this.#stopping = this.#stop(this.#running).finally(() => {
+        this.#stopping = undefined;
+      });
+    }
+    await this.#stopping;
+  }
+
+  /** All modules run again if `on_stop` may have closed what an unedited one has opened, such as a database. */
+  async #stop(running: RunningApp): Promise<void> {
+    await running.stop();
+    this.#running = undefined;
+    if (running.hasStopHook) this.#ssr.runner.clearCache();
+  }
+
+  /** Returns whether the next import runs the application module again, because Vite has invalidated it. */
+  #isEdited({ runner, moduleGraph }: RunnableDevEnvironment): boolean {
+    const { id } = runner.evaluatedModules.getModuleByUrl(this.#entry) ?? {};
+    return id === undefined || !moduleGraph.getModuleById(id)?.transformResult;
   }
 
   async #loadCurrent(): Promise<App> {

@@ -15,7 +15,7 @@ import { EditVersions } from "./edit-versions.ts";
 import { loadEnvironment } from "./environment.ts";
 import { explainOverlayErrors } from "./error-messages.ts";
 import { completeEdits, reportEdits } from "./file-watching.ts";
-import { showLoadFailure } from "./load-failures.ts";
+import { reloadAfterEdits } from "./load-failures.ts";
 import { logViteErrors } from "./logger.ts";
 import { rejectMissingAssets } from "./missing-assets.ts";
 import { runModules } from "./module-runner.ts";
@@ -84,16 +84,14 @@ export async function dev(root: string): Promise<void> {
       completeEdits({ root, envFiles, restarts }),
       restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
       checkPackageOptions(root, (message) => console.error(message)),
-      runModules(),
+      runModules(() => reload()),
       resolveBundles(),
       retryFailedResolves(),
       rejectMissingAssets(),
       reportEdits(edits, envFiles),
       logViteErrors({
         errors,
-        reload: () => loader.load(),
-        editCount: () => versions.count,
-        onLoadFailure: (error) => showLoadFailure(vite, error, { edits, maps }),
+        reload: () => reload(),
       }),
       browserErrors(errors, maps),
       pageChecks.plugin(),
@@ -103,6 +101,7 @@ export async function dev(root: string): Promise<void> {
   const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
   const loader = new DevAppLoader(vite, { entry, restarts });
+  const reload = reloadAfterEdits(loader, { vite, errors, edits, versions, maps });
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
   const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved };
@@ -123,10 +122,11 @@ export async function dev(root: string): Promise<void> {
   console.log(`\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${lines}`);
   for (const note of htmlFileNotes(root, vite.config.publicDir)) console.error(`  ${note}\n`);
   stopWithParent(async () => {
-    await vite.close();
+    await Promise.all([loader.close(), vite.close()]);
     http.closeAllConnections();
   });
   surviveErrors(errors, root);
   watchEventLoop(root);
   notifyParent({ type: "tsweb:listening", port: Number(new URL(address).port) });
+  await loader.load().catch((error: unknown) => errors.print(error)); // `on_start` runs without a request
 }

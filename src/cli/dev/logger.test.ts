@@ -15,8 +15,6 @@ it.each([
   const { config }: Plugin = logViteErrors({
     errors: new ErrorLog("/app", () => undefined),
     reload: async () => undefined,
-    editCount: () => 0,
-    onLoadFailure: () => undefined,
   });
   if (typeof config !== "function") throw new Error("The plugin has no config hook.");
   const changed: unknown = Reflect.apply(config, undefined, [

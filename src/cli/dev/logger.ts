@@ -5,18 +5,14 @@ import type { ErrorLog } from "../errors/index.ts";
 /** The options of {@link logViteErrors}. */
 export interface LoggerOptions {
   readonly errors: ErrorLog;
-  /** Loads the application. */
+  /** Loads the application, and prints why if it cannot be loaded. */
   readonly reload: () => Promise<unknown>;
-  /** Returns the number of edits. */
-  readonly editCount: () => number;
-  /** Receives the error if the application cannot be loaded after the last edit. */
-  readonly onLoadFailure: (error: unknown) => void;
 }
 
 /**
  * Prints the errors that Vite logs like all others: with the location as editors read it, and once. Vite logs an error of
- * a module for each request, with its own stack. It has tried to load the application after an edit, and logs its own stack
- * only: the application is loaded once more for its error.
+ * a module for each request, with its own stack. If the project's Vite config creates its own environment,
+ * Vite loads the application after an edit, and logs its own stack only: it is loaded once more for its error.
  */
 export function logViteErrors(options: LoggerOptions): Plugin {
   return {
@@ -27,7 +23,7 @@ export function logViteErrors(options: LoggerOptions): Plugin {
   };
 }
 
-function withErrors(logger: Logger, { errors, reload, editCount, onLoadFailure }: LoggerOptions): Logger {
+function withErrors(logger: Logger, { errors, reload }: LoggerOptions): Logger {
   return {
     ...logger,
     // Vite assigns to it, and a copy of a getter would keep its first value.
@@ -40,11 +36,7 @@ function withErrors(logger: Logger, { errors, reload, editCount, onLoadFailure }
     error(message: string, options?: LogErrorOptions) {
       const error = options?.error;
       if (message.includes("An error happened during full reload")) {
-        const count = editCount();
-        reload().catch((reason: unknown) => {
-          errors.print(reason);
-          if (editCount() === count) onLoadFailure(reason); // a later edit may have fixed it
-        });
+        void reload();
         return;
       }
       if (isStyleSheetImport(message)) return; // the error of the style sheet follows

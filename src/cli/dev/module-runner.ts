@@ -26,14 +26,18 @@ const RELOAD_DELAY_MS = 100;
  * longer than loading the module. They are registered when a module calls `import.meta.resolve()`.
  *
  * Does nothing if the project's Vite config creates its own environment.
+ *
+ * @param reload loads the application after an edit, and resolves with whether it was loaded
  */
-export function runModules(): Plugin {
+export function runModules(reload: () => Promise<boolean>): Plugin {
   return {
     name: "tsweb:run-modules",
     config: ({ environments }) => {
       if (environments?.ssr?.dev?.createEnvironment) return undefined;
       const createEnvironment = (name: string, config: ResolvedConfig) =>
-        createRunnableDevEnvironment(name, config, { runner: createModuleRunner });
+        createRunnableDevEnvironment(name, config, {
+          runner: (environment) => createModuleRunner(environment, reload),
+        });
       return { environments: { ssr: { dev: { createEnvironment } } } };
     },
   };
@@ -106,8 +110,11 @@ class AppModuleRunner extends ModuleRunner {
   }
 }
 
-/** Returns a transport that passes the reloads after edits on after {@link RELOAD_DELAY_MS}. */
-function delayReloads(transport: ModuleRunnerTransport, modules: KeptModules): ModuleRunnerTransport {
+/** Returns a transport that reloads the application {@link RELOAD_DELAY_MS} after an edit, and then notifies the runner. */
+function delayReloads(
+  transport: ModuleRunnerTransport,
+  { modules, reload }: { readonly modules: KeptModules; readonly reload: () => Promise<boolean> },
+): ModuleRunnerTransport {
   return {
     ...transport,
     connect: ({ onMessage, onDisconnection }) =>
@@ -116,7 +123,8 @@ function delayReloads(transport: ModuleRunnerTransport, modules: KeptModules): M
         onMessage: (payload) => {
           const isReload = payload.type === "full-reload";
           if (isReload && payload.triggeredBy !== undefined) {
-            setTimeout(() => onMessage(payload), RELOAD_DELAY_MS).unref();
+            // The runner would run the modules before the application is stopped.
+            setTimeout(async () => (await reload()) && onMessage(payload), RELOAD_DELAY_MS).unref();
             return;
           }
           if (isReload) modules.reloadAll();
@@ -126,10 +134,10 @@ function delayReloads(transport: ModuleRunnerTransport, modules: KeptModules): M
   };
 }
 
-function createModuleRunner({ hot, logger }: RunnableDevEnvironment): ModuleRunner {
+function createModuleRunner({ hot, logger }: RunnableDevEnvironment, reload: () => Promise<boolean>): ModuleRunner {
   const modules = new KeptModules();
   const options: ModuleRunnerOptions = {
-    transport: delayReloads(createServerModuleRunnerTransport({ channel: hot }), modules),
+    transport: delayReloads(createServerModuleRunnerTransport({ channel: hot }), { modules, reload }),
     hmr: {
       logger: {
         debug: (...messages) => {
