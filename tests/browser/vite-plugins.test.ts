@@ -32,14 +32,29 @@ const FILES = {
   "src/style.css": documented("src/style.css"),
   "src/variables.css": "$accent: rgb(1, 2, 3);\n.accent { color: $accent; }\n",
   "src/app.ts":
-    'import { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\nimport "./style.css";\nimport "./variables.css";\n' +
-    "export default new App({ modules: [pages] });\n",
+    'import { App } from "tsweb";\nimport * as late from "./late.server.tsx";\nimport * as pages from "./pages.server.tsx";\nimport "./style.css";\nimport "./variables.css";\n' +
+    "export default new App({ modules: [pages, late] });\n",
   "src/about.mdx": "# About {props.name}\n\nWritten in **MDX**.\n",
   "src/note.mdx": "## A note\n\nIn a *view*.\n",
   "src/pages.server.tsx":
     'import { page } from "tsweb";\nimport About from "./about.mdx";\nimport { Card } from "./card.tsx";\nimport styles from "./page.module.css";\n' +
     'export const home = page("/", () => (\n  <main id="page" class="pt-[13px]">\n    <p id="accent" class="accent">Accent</p>\n' +
     '    <p id="module" class={styles.text}>Module</p>\n    <About name="tsweb" />\n    <Card />\n  </main>\n));\n',
+  "src/late.server.tsx":
+    'import { page } from "tsweb";\nimport { Late } from "./late.tsx";\n' +
+    'export const late = page("/late", async () => {\n  await import("./late-page.css");\n' +
+    '  const { Part } = await import("./part.tsx");\n  return <main id="page"><Part /><Late /></main>;\n});\n',
+  "src/late.tsx":
+    'import { state, view } from "tsweb/browser";\nexport const Late = view(() => {\n  const own = state({ count: 0, text: "" });\n' +
+    '  const load = async () => {\n    await import("./late.css");\n    own.text = (await import("./chart.ts")).text;\n  };\n' +
+    '  return (\n    <section id="late">\n      <button type="button" onClick={() => own.count++}>{own.count}</button>\n' +
+    '      <a href="#late" onClick={load}>Load</a>\n      <p id="chart">{own.text}</p>\n    </section>\n  );\n});\n',
+  "src/part.tsx": 'import "./part.css";\nexport const Part = () => <p id="part">Part</p>;\n',
+  "src/chart.ts": 'import "./chart.css";\nexport const text = "Chart";\n',
+  "src/late-page.css": "#page { color: rgb(9, 9, 1); }\n",
+  "src/part.css": "#part { color: rgb(9, 9, 2); }\n",
+  "src/late.css": "#late { color: rgb(9, 9, 3); }\n",
+  "src/chart.css": "#chart { color: rgb(9, 9, 4); }\n",
   "src/page.module.css": ".text { color: rgb(4, 5, 6); }\n",
   "src/card.tsx":
     'import { state, view } from "tsweb/browser";\nimport styles from "./card.module.css";\nimport Note from "./note.mdx";\n' +
@@ -74,12 +89,12 @@ afterAll(async () => {
 });
 
 /** Opens the page, and waits until its view is hydrated. */
-async function open(kind: "built" | "dev"): Promise<{ page: Page; errors: string[] }> {
+async function open(kind: "built" | "dev", path = "/"): Promise<{ page: Page; errors: string[] }> {
   const page = await browser.newPage();
   const errors: string[] = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(error.message));
-  await page.goto(servers[kind]?.address ?? "");
+  await page.goto(`${servers[kind]?.address}${path}`);
   await expect
     .poll(async () => {
       await page.locator("button").click();
@@ -106,6 +121,22 @@ describe.each(["built", "dev"] as const)("an application that is %s", (kind) => 
       postcss: "rgb(1, 2, 3)",
       errors: [],
     });
+    await page.close();
+  });
+
+  it("has the style sheets of import(): at once those of pages and of imported modules, and in views when it runs", async () => {
+    const { page, errors } = await open(kind, "/late");
+    const colors = async () => [
+      await styleOf(page, "#page", "color"),
+      await styleOf(page, "#part", "color"),
+      await styleOf(page, "#late", "color"),
+    ];
+    expect(await colors()).toEqual(["rgb(9, 9, 1)", "rgb(9, 9, 2)", "rgb(9, 9, 1)"]);
+    await page.locator("a").click();
+    await expect.poll(() => page.locator("#chart").textContent()).toBe("Chart");
+    expect(await colors()).toEqual(["rgb(9, 9, 1)", "rgb(9, 9, 2)", "rgb(9, 9, 3)"]);
+    expect(await styleOf(page, "#chart", "color")).toBe("rgb(9, 9, 4)");
+    expect(errors).toEqual([]);
     await page.close();
   });
 

@@ -131,7 +131,7 @@ describe("a built server", () => {
 describe("on_start", () => {
   it.each([
     ["one process", {}, 1],
-    ["several processes", { WEB_WORKERS: "2" }, 2],
+    ["several processes", { WEB_ENV: "development", WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" }, 2],
   ])("runs once in each process that serves, before the port opens: %s", async (_, more, times) => {
     const server = await startBuilt(site.dir, { ...env, ...more });
     await expect.poll(() => server.output().split("Listening at").length).toBe(times + 1);
@@ -150,9 +150,15 @@ describe("on_start", () => {
     expect(output).not.toContain("Listening");
   });
 
-  it.each(["routes", "openapi", "check", "build"])("does not run for tsweb %s", async (command) => {
-    const { code, output } = await runTsweb(site.dir, [command], env);
-    expect([code, output.includes("on_start runs")]).toEqual([0, false]);
+  it.each([
+    [["routes"], "/plain"],
+    [["openapi"], '"openapi"'],
+    [["check", "--production"], "WEB_ORIGIN is not set"],
+    [["build"], "dist"],
+  ])("does not run for tsweb %j", async (args, expected) => {
+    const { output } = await runTsweb(site.dir, args, env);
+    expect(output).toContain(expected);
+    expect(output).not.toContain("on_start runs");
   });
 });
 

@@ -33,11 +33,14 @@ export function browserInputs(root: string, entry: string, { graph, registry }: 
   const pageModules = graph.modules.filter((id) => isServerModule(id, root));
   const views = [...new Set(registry.views().map(({ file }) => join(root, file)))];
   const ownGraph = withoutImportsOfTsweb(root, graph);
+  const isView = (id: string) => views.includes(id);
   return {
     views,
     shared: sharedModules(views, ownGraph),
-    styles: Object.fromEntries(pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, ownGraph)])),
-    appStyles: appStyleSheets(entry, { root, graph: ownGraph }),
+    styles: Object.fromEntries(
+      pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, ownGraph, { isView })]),
+    ),
+    appStyles: appStyleSheets(entry, { root, graph: ownGraph, isView }),
   };
 }
 
@@ -45,10 +48,11 @@ export function browserInputs(root: string, entry: string, { graph, registry }: 
  * Returns the graph without the imports of tsweb's own modules: the server's version of `view` imports Preact's hooks. They
  * import no style sheets either, so that the search for those of each page need not visit all modules of tsweb.
  */
-function withoutImportsOfTsweb(root: string, { imports }: ModuleGraph): ModuleGraph {
+function withoutImportsOfTsweb(root: string, { imports, dynamicImports }: ModuleGraph): ModuleGraph {
   const distFolders = ownDistFolders(root);
   const known = new Map<string, readonly string[]>();
   return {
+    dynamicImports,
     imports(id) {
       const found = known.get(id) ?? (chunkGroupOf(id, distFolders) ? [] : imports(id));
       known.set(id, found);

@@ -62,7 +62,7 @@ export interface ServerBuildOptions {
  */
 export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptions): ServerBuild {
   let needsOneFile = false;
-  const imports = new Map<string, readonly string[]>();
+  const imports = new Map<string, Pick<Rolldown.ModuleInfo, "importedIds" | "dynamicallyImportedIds">>();
   let lacksDefaultExport = false;
   let hasAssetUrls = false;
   const nativePackages = new Map<string, string>();
@@ -103,7 +103,10 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
         if (needsOneFile) for (const name of Object.keys(bundle)) delete bundle[name];
         hasAssetUrls = chunks.some(({ code }) => code.includes(assetBase));
         hashed = hashedNames(bundle, options);
-        for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
+        for (const id of this.getModuleIds()) {
+          const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {};
+          imports.set(id, { importedIds, dynamicallyImportedIds });
+        }
         moveAssets(bundle, assets);
       },
     },
@@ -114,7 +117,8 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
     plugin,
     graph: () => ({
       modules: [...imports.keys()],
-      imports: (id) => imports.get(id) ?? [],
+      imports: (id) => imports.get(id)?.importedIds ?? [],
+      dynamicImports: (id) => imports.get(id)?.dynamicallyImportedIds ?? [],
     }),
     needsOneFile: () => needsOneFile,
     lacksDefaultExport: () => lacksDefaultExport,

@@ -175,6 +175,7 @@ export class DevAppLoader {
       const module: { default?: unknown } = await ssr.runner.import(this.#entry);
       if (!isApp(module.default)) throw noApplicationError(ssr.config.root, this.#entry);
       this.#base = module.default.base;
+      if (this.#running?.app !== module.default) await transformImports(ssr, this.#entry);
       return module.default;
     } catch (error) {
       // The runner caches failures too. What was unavailable, such as a database, may be available the next time.

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode, Plugin } from "vite";
+import type { BuildRegistry } from "../../compile/index.ts";
 import type { Assets } from "../../pages/index.ts";
 import { PANEL_PATH } from "../../panel/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
@@ -149,9 +150,13 @@ export function adaptViteClient(): Plugin {
 }
 
 /** Returns the assets of pages as the files are now. */
-export function developmentAssets(ssr: DevEnvironment, { entry, nonce }: { entry: string; nonce: string }): Assets {
+export function developmentAssets(
+  ssr: DevEnvironment,
+  { entry, nonce, registry }: { readonly entry: string; readonly nonce: string; readonly registry: BuildRegistry },
+): Assets {
   const { root } = ssr.config;
   const graph = moduleGraphOf(ssr);
+  const isView = (id: string) => registry.views().some(({ file }) => posix.join(root, file) === id);
   const toUrl = (file: string) => devUrl(relativeFile(root, file));
   return {
     scripts: FIRST_SCRIPTS,
@@ -160,8 +165,8 @@ export function developmentAssets(ssr: DevEnvironment, { entry, nonce }: { entry
     islands: { src: ISLANDS_SCRIPT, preload: [] },
     view: ({ file }) => ({ src: devUrl(file), preload: [] }),
     styles(page) {
-      const pageStyles = page ? styleSheetsOf(posix.join(root, page.file), graph) : [];
-      return [...new Set([...appStyleSheets(entry, { root, graph }), ...pageStyles])].map(toUrl);
+      const pageStyles = page ? styleSheetsOf(posix.join(root, page.file), graph, { isView }) : [];
+      return [...new Set([...appStyleSheets(entry, { root, graph, isView }), ...pageStyles])].map(toUrl);
     },
   };
 }
@@ -169,7 +174,15 @@ export function developmentAssets(ssr: DevEnvironment, { entry, nonce }: { entry
 /** Returns the module graph of the server environment. It stays current. */
 export function moduleGraphOf(ssr: DevEnvironment): ModuleGraph {
   const nodeOf = (file: string): EnvironmentModuleNode | undefined => ssr.moduleGraph.getModuleById(file);
+  const importsOf = (file: string, isWanted: (isDynamic: boolean) => boolean) => {
+    const { importedModules = [], transformResult } = nodeOf(file) ?? {};
+    const [deps, dynamicDeps] = [new Set(transformResult?.deps), new Set(transformResult?.dynamicDeps)];
+    return [...importedModules].flatMap(({ id, url }) =>
+      id !== null && isWanted(dynamicDeps.has(url) && !deps.has(url)) ? [id] : [],
+    );
+  };
   return {
-    imports: (file) => [...(nodeOf(file)?.importedModules ?? [])].flatMap(({ id }) => (id === null ? [] : [id])),
+    imports: (file) => importsOf(file, (isDynamic) => !isDynamic),
+    dynamicImports: (file) => importsOf(file, (isDynamic) => isDynamic),
   };
 }

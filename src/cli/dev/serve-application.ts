@@ -77,7 +77,7 @@ async function loadCurrent({
   };
   panel.addApp(internals);
   internals.setDevelopment({
-    assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce }),
+    assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce, registry }),
     buildTool,
     called: calledFunctions(vite, { entry, registry }),
     showError,

@@ -19,9 +19,8 @@ const BLOCKED_CHECKS = 5;
 /** How long to wait until the main thread pauses, in milliseconds. Native code, such as a synchronous read, cannot pause. */
 const PAUSE_MS = 10_000;
 
-const { beats, root } = workerData as WatchdogData; // watchdog.ts has created this thread
+const { beats, root, parent } = workerData as WatchdogData; // watchdog.ts has created this thread
 const view = new Int32Array(beats);
-const parent = process.ppid;
 let lastBeat = 0;
 let blockedChecks = 0;
 

@@ -10,6 +10,8 @@ export interface WatchdogData {
   /** A number that changes as long as the event loop runs. */
   readonly beats: SharedArrayBuffer;
   readonly root: string;
+  /** The id of the parent process. The thread may start after it was killed. */
+  readonly parent: number;
 }
 
 /**
@@ -23,6 +25,6 @@ export function watchEventLoop(root: string): void {
   const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const view = new Int32Array(beats);
   setInterval(() => Atomics.add(view, 0, 1), BEAT_MS).unref();
-  const workerData: WatchdogData = { beats, root };
+  const workerData: WatchdogData = { beats, root, parent: process.ppid };
   new Worker(fileURLToPath(new URL("./watchdog-worker.js", import.meta.url)), { workerData }).unref();
 }

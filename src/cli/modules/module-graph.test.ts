@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { appStyleSheets, importedModules, type ModuleGraph, sharedModules, styleSheetsOf } from "./module-graph.ts";
 
-function graphOf(imports: Readonly<Record<string, readonly string[]>>): ModuleGraph {
-  return { imports: (id) => imports[id] ?? [] };
+type Imports = Readonly<Record<string, readonly string[]>>;
+
+function graphOf(imports: Imports, dynamicImports: Imports = {}): ModuleGraph {
+  return { imports: (id) => imports[id] ?? [], dynamicImports: (id) => dynamicImports[id] ?? [] };
 }
+
+const isView = (id: string) => id.endsWith("view.tsx");
 
 describe("styleSheetsOf", () => {
   it("returns the sheets of all imports in the order in which they run, each once, also with a cycle", () => {
@@ -12,7 +16,16 @@ describe("styleSheetsOf", () => {
       "/b.ts": ["/b.scss", "/shared.css", "/a.ts"],
       "/c.ts": ["/shared.css", "/c.css"],
     });
-    expect(styleSheetsOf("/a.ts", graph)).toEqual(["/b.scss", "/shared.css", "/a.css", "/c.css"]);
+    expect(styleSheetsOf("/a.ts", graph, { isView })).toEqual(["/b.scss", "/shared.css", "/a.css", "/c.css"]);
+  });
+
+  it("returns those that a module imports by import(), unless the browser runs that module", () => {
+    const graph = graphOf(
+      { "/page.ts": ["/view.tsx", "/part.ts"], "/view.tsx": ["/part.ts"], "/chart.ts": ["/chart.css"] },
+      { "/page.ts": ["/page.css"], "/view.tsx": ["/late.css", "/chart.ts"], "/part.ts": ["/part.css"] },
+    );
+    expect(styleSheetsOf("/page.ts", graph, { isView })).toEqual(["/chart.css", "/part.css", "/page.css"]);
+    expect(styleSheetsOf("/view.tsx", graph, { isView })).toEqual(["/chart.css"]);
   });
 });
 
@@ -24,7 +37,7 @@ describe("appStyleSheets", () => {
       "/src/pages.server.tsx": ["/src/pages.css"],
       "/src/ADMIN.SERVER.TSX": ["/src/admin.css"],
     });
-    expect(appStyleSheets("/src/app.ts", { root: "/", graph })).toEqual(["/src/app.css", "/src/theme.css"]);
+    expect(appStyleSheets("/src/app.ts", { root: "/", graph, isView })).toEqual(["/src/app.css", "/src/theme.css"]);
   });
 });
 

@@ -32,9 +32,11 @@ export function readBuiltFiles(bundle: Rolldown.OutputBundle, onDemand: Readonly
       continue;
     }
     const byUrl = file.moduleIds.flatMap((id) => onDemand.get(id) ?? []);
+    // Vite has removed the scripts of style sheets in an `import()`: the browser loads the sheets only.
+    const dynamicImports = [...file.dynamicImports, ...byUrl].filter((name) => name in bundle);
     scripts.set(path, {
       imports: file.imports.map((name) => `/${name}`),
-      dynamicImports: [...file.dynamicImports, ...byUrl].map((name) => `/${name}`),
+      dynamicImports: dynamicImports.map((name) => `/${name}`),
       modules: Object.fromEntries(Object.entries(file.modules).map(([id, { code }]) => [id, code ?? ""])),
     });
   }
