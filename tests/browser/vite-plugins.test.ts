@@ -153,8 +153,11 @@ describe.each(["built", "dev"] as const)("an application that is %s", (kind) => 
 
 it("in development, a page gets edits of MDX, new classes of Tailwind and new variables of PostCSS", async () => {
   const { page, errors } = await open("dev");
+  await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+  for (const suffix of ["", "-wal"]) project.write(`shop.db${suffix}`, "A row"); // no edit: Tailwind depends on all files
   project.edit("src/note.mdx", "A note", "An edited note");
   await expect.poll(() => page.locator("#card h2").textContent()).toBe("An edited note");
+  expect(await page.evaluate(() => "isSamePage" in window)).toBe(true);
   project.edit("src/about.mdx", "About", "More about");
   await expect.poll(() => page.locator("h1").textContent()).toBe("More about tsweb");
   project.edit("src/pages.server.tsx", "pt-[13px]", "pt-[19px]");

@@ -27,9 +27,16 @@ describe("the paths in a module", () => {
     'join(folder, "a")',
     'read("a")',
     '"readFile(1)"',
+    'new Worker(new URL("./worker.ts", import.meta.url), { type: "module" })',
+    'new SharedWorker(new URL("./worker.ts", import.meta.url))',
   ])("are unknown in %s", (code) => {
     expect(findPaths(code)).toEqual([]);
   });
+});
+
+it("finds the script of a thread of Node, which the build does not contain", () => {
+  const code = 'import { Worker } from "node:worker_threads"; new Worker(new URL("./worker.js", import.meta.url));';
+  expect(findPaths(code)).toEqual([{ kind: "module", path: "./worker.js" }]);
 });
 
 function referencesIn(code: string): readonly string[] {

@@ -39,13 +39,19 @@ export const MAY_CONTAIN_PATHS = new RegExp(
 /** What a syntax tree says about a path. */
 type Use = { readonly path: string; readonly kind: "read" | "module" | "project" | "write" };
 
+/** Matches code that starts threads of Node. All other code with `new Worker(…)` starts one of the browser. */
+const NODE_WORKERS = /\bworker_threads\b/;
+
 /**
  * Returns the paths in a module's code: those that it reads, relative to the current folder (`read`), relative to the module
- * (`module`) or with `project_path` (`project`), and those that it writes. Only literal paths are found.
+ * (`module`) or with `project_path` (`project`), and those that it writes. Only literal paths are found. The script of a
+ * worker of the browser is left out: the build of the browser's files contains it.
  */
 export function findPaths(code: string): readonly Use[] {
   const uses: Use[] = [];
+  const hasNodeWorkers = NODE_WORKERS.test(code);
   const visit = (node: unknown): void => {
+    if (!hasNodeWorkers && isNode(node) && isWorker(node)) return;
     const use = isNode(node) ? useIn(node) : undefined;
     if (use) uses.push(use);
     if (Array.isArray(node) || isNode(node)) for (const child of Object.values(node)) visit(child);
@@ -74,6 +80,10 @@ function useIn(node: Node): Use | undefined {
   if (name === "project_path") return { path, kind: "project" };
   if (WRITES.test(name)) return { path, kind: "write" };
   return READS.test(name) ? { path, kind: "read" } : undefined;
+}
+
+function isWorker({ type, callee }: Node): boolean {
+  return type === "NewExpression" && /^(?:Shared)?Worker$/.test(nameOf(callee));
 }
 
 function isNode(value: unknown): value is Node {

@@ -45,7 +45,7 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
       getItem: (key: string) => storage.get(key) ?? null,
       setItem: (key: string, value: unknown) => storage.set(key, String(value)),
     },
-    ...{ Error, setTimeout, clearTimeout, Date, reportError: dispatchError },
+    ...{ Error, DOMException, setTimeout, clearTimeout, Date, reportError: dispatchError },
     console: { error: (...texts: unknown[]) => console.push(texts.join(" ")) },
     performance: { now: () => performance.now(), getEntriesByType: () => [{ requestStart: openedAt }] },
     addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
@@ -57,6 +57,9 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
       const stack = `Error: ${message}\n    at A (http://localhost${path}?t=1:3:5)`;
       dispatchError(Object.assign(new Error(message), { stack }));
     },
+    /** Rejects a promise that nothing awaits. */
+    reject: (reason: unknown) =>
+      listeners.get("unhandledrejection")?.({ promise: {}, reason, defaultPrevented: false }),
     failToHydrate(message: string) {
       const detail = () => dispatchError(Object.assign(new Error(message), { stack: "" }));
       listeners.get(HYDRATION_PROBLEM_EVENT)?.({ detail, preventDefault: () => undefined });
@@ -91,6 +94,18 @@ describe("the script that reports errors of a page", () => {
   });
   afterEach(() => {
     vi.useRealTimers();
+  });
+
+  it("does not report that the browser has skipped a view transition, but other rejections", () => {
+    const page = openPage();
+    const reject = (message: string, name: string) =>
+      page.reject(Object.defineProperty(new DOMException(message, name), "stack", { value: "" }));
+    reject("Transition was aborted because of invalid state", "InvalidStateError");
+    reject("Transition was skipped", "AbortError");
+    reject("Transition was aborted because of timeout in DOM update", "TimeoutError");
+    reject("The object is in an invalid state.", "InvalidStateError");
+    vi.advanceTimersByTime(1_000);
+    expect(page.reported()).toEqual(["The object is in an invalid state."]);
   });
 
   it("reports an error at once, and an equal one only once", () => {

@@ -6,7 +6,7 @@ import { ERROR_EVENT, UPDATE_FAILURE_EVENT, WARNING_EVENT } from "./page-events.
  * that were passed to `reportError`.
  *
  * Not reported: errors that a listener has handled with `preventDefault()`, rejections that are handled a moment later,
- * calls that were cancelled, and errors of browser extensions and other origins.
+ * calls that were cancelled, view transitions that the browser has skipped, and errors of browser extensions and other origins.
  *
  * An error that repeats is reported once, until the user does something in the page: an overlay that is closed does not
  * return by itself. Only the first error opens the overlay, because others are often its consequences.
@@ -140,9 +140,14 @@ addEventListener("${UPDATE_FAILURE_EVENT}", (event) => {
   report({ stack: String(detail?.stack ?? detail) }, () => console.error("[vite]", detail));
 });
 
+// A browser skips a view transition between two pages (\`@view-transition\`) when one of them is hidden, slow or replaced, and
+// rejects promises that the page did not create.
+const isSkippedTransition = ({ name, message }) =>
+  (name === "InvalidStateError" || name === "TimeoutError") && /\\btransition\\b/i.test(message);
+
 addEventListener("unhandledrejection", (event) => {
   const { promise, reason } = event;
-  if (reason instanceof DOMException && reason.name === "AbortError") return;
+  if (reason instanceof DOMException && (reason.name === "AbortError" || isSkippedTransition(reason))) return;
   const described = describe(reason);
   rejections.set(promise, setTimeout(() => {
     rejections.delete(promise);

@@ -22,9 +22,12 @@ export interface CompleteEditsOptions {
   readonly restarts: Pick<Restarts, "startedAt">;
 }
 
+/** Databases and their journals. Tailwind depends on all files of the project, and would reload the pages at each write. */
+const DATABASES = "**/*.{db,db3,sqlite,sqlite3}{,-wal,-shm,-journal}";
+
 /**
  * Notifies Vite of every edit, once the file is completely written. Vite ignores a second change within 50 ms, so it
- * would keep a half-written file.
+ * would keep a half-written file. Databases are not watched.
  */
 export function completeEdits(options: CompleteEditsOptions): Plugin {
   const { root, envFiles } = options;
@@ -33,8 +36,9 @@ export function completeEdits(options: CompleteEditsOptions): Plugin {
   return {
     name: "tsweb:complete-edits",
     config: ({ server }) => {
-      if (server?.watch === null || server?.watch?.awaitWriteFinish !== undefined) return undefined;
-      return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 8, pollInterval: 4 } } } };
+      if (server?.watch === null) return undefined;
+      const awaitWriteFinish = server?.watch?.awaitWriteFinish ?? { stabilityThreshold: 8, pollInterval: 4 };
+      return { server: { watch: { awaitWriteFinish, ignored: [DATABASES] } } }; // in addition to those of the project
     },
     configureServer(server) {
       const { watcher } = server;
