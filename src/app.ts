@@ -135,6 +135,7 @@ export class App {
         await runLastWork([{ [ON_ERROR]: () => errorHook?.reportFatal(error), ...this.#exportTraces }], logger);
       },
       clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
+      checkPackages: async () => this.#metrics?.start(),
       hooks: {
         hasStop: options.on_stop !== undefined,
         start: this.#startHook,

@@ -35,6 +35,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     setDevelopment: () => undefined,
     logUnsent: (_inbound, _result, err) => logError({ err }),
     metrics: undefined,
+    checkPackages: async () => undefined,
     hooks: Object.create(null),
     logCrash: async () => undefined,
     async handle(inbound) {

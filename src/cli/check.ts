@@ -10,6 +10,7 @@ import {
 } from "../config/index.ts";
 import { type BusCheck, CHECKED_AS, checkBus } from "./check-bus.ts";
 import { folderProblems } from "./check-folders.ts";
+import { checkStart } from "./check-start.ts";
 import { ENV_FILES, isNamedInProject } from "./project/index.ts";
 
 /**
@@ -20,10 +21,16 @@ import { ENV_FILES, isNamedInProject } from "./project/index.ts";
  */
 export async function printProductionCheck(env: Environment, folder: string): Promise<void> {
   const bus = await checkBus(env);
-  const problems = [...productionProblems(env), ...bus.problems];
+  const environment = productionProblems(env);
+  // With invalid variables, the application would report them once more.
+  const start =
+    invalidVariables(env).length === 0 ? await checkStart(env, folder) : { problems: [], notes: [], isLoaded: false };
+  const isNew = ({ variable, problem }: ConfigProblem) =>
+    !environment.some((each) => each.variable === variable && each.problem === problem);
+  const problems = [...environment, ...bus.problems, ...start.problems.filter(isNew)];
   for (const note of envFileNotes(folder)) process.stderr.write(`${note}\n`);
-  const notes = [...unusedVariableNotes(env, folder), ...bus.notes];
-  const { errors, success, status } = describeCheck({ ...bus, notes, problems });
+  const notes = [...unusedVariableNotes(env, folder), ...(start.isLoaded ? [] : bus.notes), ...start.notes];
+  const { errors, success, status } = describeCheck({ ...bus, notes, problems, isLoaded: start.isLoaded });
   process.stderr.write(errors);
   process.stdout.write(success);
   process.exitCode = status;
@@ -40,7 +47,14 @@ const UNREACHABLE_STATUS = 3;
  * that was only unreachable, otherwise 0. That
  * an environment is ready is stated only if everything was checked and nothing was found.
  */
-export function describeCheck({ problems, warnings, notes, unreachable, reached }: BusCheck) {
+export function describeCheck({
+  problems,
+  warnings,
+  notes,
+  unreachable,
+  reached,
+  isLoaded = false,
+}: BusCheck & { /** Whether the built application accepts the environment. */ readonly isLoaded?: boolean }) {
   const lines = [
     ...notes,
     ...(unreachable === undefined ? [] : [unreachable]),
@@ -51,6 +65,7 @@ export function describeCheck({ problems, warnings, notes, unreachable, reached 
   if (problems.length > 0) return { errors, success: "", status: 1 };
   const checked = [
     ...READY,
+    ...(isLoaded ? [LOADED] : []),
     ...(reached === undefined ? [] : [`The bus ${reached} was reached, and keeps live updates.`]),
   ];
   const title =
@@ -81,6 +96,8 @@ export function unusedVariableNotes(env: Environment, folder: string): readonly 
   );
 }
 
+const LOADED = "The application in dist was loaded with it, and would start.";
+
 const READY = [
   "Every variable is valid, and the secret is set and random.",
   "The mode is production, cookies are sent over HTTPS only, and the origin and the number of proxies are set.",
@@ -100,15 +117,19 @@ export function productionProblems(env: Environment): readonly ConfigProblem[] {
     ...folderProblems(env),
   ];
   const misspelled = misspelledVariables(env);
+  // The error has those that are misspelled, but for WEB_ENV, which is set here.
+  const isNew = ({ variable }: ConfigProblem) => !misspelled.some((each) => each.variable === variable);
+  return [...unsafe, ...invalidVariables(env).filter(isNew), ...misspelled];
+}
+
+/** Returns the problems with which the server would not start: it reads the variables as a built application does. */
+function invalidVariables(env: Environment): readonly ConfigProblem[] {
   try {
-    // As a built application reads it; development would accept a weak secret.
-    loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS);
-    return [...unsafe, ...misspelled];
+    loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS); // development would accept a weak secret
+    return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // The error has those that are misspelled, but for WEB_ENV, which is set here.
-    const isNew = ({ variable }: ConfigProblem) => !misspelled.some((each) => each.variable === variable);
-    return [...unsafe, ...error.problems.filter(isNew), ...misspelled];
+    return error.problems;
   }
 }
 

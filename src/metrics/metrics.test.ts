@@ -7,7 +7,7 @@ import { recordedLog } from "#test/recorded-log";
 import type { App, AppOptions } from "../app.ts";
 import { ConfigError } from "../config/index.ts";
 import { publish } from "../live/index.ts";
-import { realtime } from "../server/index.ts";
+import { internalsOf, realtime } from "../server/index.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const apps: App[] = [];
@@ -269,6 +269,7 @@ describe("the metrics", () => {
       const { app } = metricsApp(env);
       const error = await app.start().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(ConfigError);
+      await expect(internalsOf(app)?.checkPackages()).rejects.toThrow(String(Object(error).message));
       expect(String(error)).toContain(`${variable} is set, but the package prom-client could not be loaded`);
       expect(String(error)).toContain("npm install prom-client");
       expect((await getPage(app, "/readyz")).status).toBe(503);

@@ -44,6 +44,8 @@ export interface AppInternals {
    * two seconds. Never rejects.
    */
   readonly logCrash: (error: unknown) => Promise<void>;
+  /** Loads the optional packages that the start needs. Rejects with a `ConfigError` if one is missing. */
+  readonly checkPackages: () => Promise<void>;
   /** The functions `on_start` and `on_stop`, for the development server. */
   readonly hooks: {
     /** Whether the application has `on_stop`. */

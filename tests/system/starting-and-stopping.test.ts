@@ -14,6 +14,10 @@ const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 
 let site: TestProject;
 
+/** What may fail while modules are loaded. */
+const LOADING = `if (process.env.LOADING_FAILS) throw new Error("The licence is missing");
+if (process.env.LOADING_EXITS) process.exit(3);`;
+
 /** It writes that it runs, and fails where a variable says so. */
 const ON_START = `async () => {
   await new Promise((resolve) => setTimeout(resolve, 1));
@@ -24,6 +28,7 @@ const ON_START = `async () => {
 beforeAll(async () => {
   site = TestProject.copy();
   site.edit("src/app.ts", "App({", `App({ on_start: ${ON_START},`);
+  site.edit("src/app.ts", "export default", `${LOADING}\nexport default`);
   await build(site.dir);
 });
 
@@ -159,6 +164,38 @@ describe("on_start", () => {
     const { output } = await runTsweb(site.dir, args, env);
     expect(output).toContain(expected);
     expect(output).not.toContain("on_start runs");
+  });
+});
+
+describe("tsweb check --production", () => {
+  const production = { ...env, WEB_ORIGIN: "https://shop.example", WEB_TRUST_PROXY: "1", WEB_COOKIE_SECURE: "1" };
+  const check = (more: Readonly<Record<string, string>> = {}, dir = site.dir) =>
+    runTsweb(dir, ["check", "--production"], { ...production, ...more });
+
+  it("loads the built application, which accepts the environment", async () => {
+    const { code, output } = await check();
+    expect([code, output.includes("The application in dist was loaded with it, and would start.")]).toEqual([0, true]);
+  });
+
+  it.each([
+    ["workers without a bus", { WEB_WORKERS: "2" }, "WEB_WORKERS is 2, but the processes have no shared bus"],
+    ["a host of another machine", { HOST: "192.0.2.1" }, "is 192.0.2.1, on which this machine cannot listen"],
+    ["a module that throws", { LOADING_FAILS: "1" }, "dist/app.mjs cannot be loaded: Error: The licence is missing"],
+    ["a module that ends the process", { LOADING_EXITS: "1" }, "its modules end the process with status 3"],
+  ])("reports what prevents the start: %s", async (_, more, message) => {
+    const checked = await check(more);
+    expect(checked.output).toContain(message);
+    expect(checked.code).toBe(1);
+    const served = await runTsweb(site.dir, ["serve"], { ...production, ...more });
+    expect([0, null]).not.toContain(served.code);
+  });
+
+  it("reports a missing package without a build too", async () => {
+    const empty = TestProject.fromFiles({});
+    const { code, output } = await check({ WEB_METRICS_TOKEN: "a".repeat(32) }, empty.dir);
+    empty.remove();
+    expect(output).toContain("WEB_METRICS_TOKEN is set, but the package prom-client is not installed");
+    expect(code).toBe(1);
   });
 });
 
