@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseDerSignature } from "./ecdsa-signature.ts";
+import { parseDerSignature, parseSignature } from "./ecdsa-signature.ts";
 import { bytesToBigInt, ORDER } from "./p256.ts";
 
 /** r and s of two signatures of RFC 6979, A.2.5: the highest bit of r is set, that of s is not. */
@@ -10,6 +10,23 @@ const S = 0x019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083n;
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, "hex"));
 const toBytes = (value: bigint) => hex(value.toString(16).padStart(64, "0"));
 const rawSignature = (r: bigint, s: bigint) => Buffer.concat([toBytes(r), toBytes(s)]);
+
+describe("a raw signature", () => {
+  it("is parsed if it has 64 bytes, and r and s are from 1 to the order of the curve minus 1", () => {
+    const valid = [rawSignature(R, S), rawSignature(1n, ORDER - 1n)];
+    expect(valid.map((signature) => parseSignature(signature))).toEqual(valid.map((signature) => [signature]));
+    const invalid = [rawSignature(0n, S), rawSignature(R, 0n), rawSignature(ORDER, S), rawSignature(R, ORDER)];
+    invalid.push(Buffer.alloc(64), rawSignature(R, S).subarray(1), Buffer.concat([rawSignature(R, S), Buffer.of(0)]));
+    expect(invalid.map((signature) => parseSignature(signature))).toEqual(invalid.map(() => []));
+  });
+
+  it("that is one in DER too is parsed as both", () => {
+    const numbers = `021d${"11".repeat(29)}021d${"22".repeat(29)}`;
+    const signature = hex(`303e${numbers}`);
+    const der = rawSignature(BigInt(`0x${"11".repeat(29)}`), BigInt(`0x${"22".repeat(29)}`));
+    expect(parseSignature(signature).map((parsed) => Buffer.from(parsed))).toEqual([der, Buffer.from(signature)]);
+  });
+});
 
 describe("a signature in DER", () => {
   const integer = (digits: string) => `02${(digits.length / 2).toString(16).padStart(2, "0")}${digits}`;

@@ -7,6 +7,28 @@ const INTEGER = 0x02;
 const MAX_DER_BYTES = 2 + 2 * (2 + COORDINATE_BYTES + 1);
 
 /**
+ * Returns r and s of an ECDSA signature over P-256, as 64 bytes: one in DER, as browsers send it, or one that has this form
+ * already, as WebCrypto and some libraries of authenticators create it. By chance, about one raw signature in 2^35 is one in DER
+ * too: then both are returned. Anything else returns none.
+ *
+ * @see {@link parseDerSignature}
+ */
+export function parseSignature(signature: Uint8Array): readonly Uint8Array[] {
+  return [parseDerSignature(signature), parseRawSignature(signature)].filter((parsed) => parsed !== null);
+}
+
+function parseRawSignature(signature: Uint8Array): Uint8Array | null {
+  if (signature.byteLength !== 2 * COORDINATE_BYTES) return null;
+  const numbers = [signature.subarray(0, COORDINATE_BYTES), signature.subarray(COORDINATE_BYTES)].map(bytesToBigInt);
+  return numbers.every(isInRange) ? signature : null;
+}
+
+/** Returns whether a number can be r or s. A verifier that accepts zero would accept a forged signature. */
+function isInRange(number: bigint): boolean {
+  return number >= 1n && number < ORDER;
+}
+
+/**
  * Returns r and s of a DER-encoded ECDSA signature over P-256, as 64 bytes; `null` for anything else.
  *
  * DER has exactly one encoding of each signature, and only that one is accepted: shortest lengths, no leading zeros, no
@@ -39,8 +61,7 @@ function parseInteger(bytes: Uint8Array): ParsedInteger | null {
   const isPadded = length > 1 && first === 0 && second < 0x80;
   if (isNegative || isPadded) return null;
   const digits = bytes.subarray(first === 0 ? 3 : 2, 2 + length);
-  const number = bytesToBigInt(digits);
-  if (number < 1n || number >= ORDER) return null;
+  if (!isInRange(bytesToBigInt(digits))) return null;
   return { value: padStart(digits), encodedBytes: 2 + length };
 }
 

@@ -3,7 +3,7 @@ import { ValueError } from "../errors.ts";
 import { constantTimeEqual } from "../session/index.ts";
 import { parseAuthenticatorData } from "./authenticator-data.ts";
 import { parseClientData } from "./client-data.ts";
-import { parseDerSignature } from "./ecdsa-signature.ts";
+import { parseSignature } from "./ecdsa-signature.ts";
 import { isCurvePoint, type SignatureVerifier, verifyP256 } from "./p256.ts";
 import { requireBytes } from "./require-bytes.ts";
 
@@ -15,11 +15,11 @@ export interface AssertionOptions {
   readonly auth_data: Uint8Array;
   /** `response.clientDataJSON`, unchanged: its bytes are signed. */
   readonly client_data_json: Uint8Array;
-  /** `response.signature` in DER, as browsers send it. A raw signature of 64 bytes is refused. */
+  /** `response.signature`: in DER, as browsers send it, or the 64 bytes r and s. */
   readonly signature: Uint8Array;
   /** The relying party's id: the domain of the site, such as `example.com`. */
   readonly rp_id: string;
-  /** The challenge that was issued to this client, as bytes or base64url. */
+  /** The challenge that was issued to this client, as bytes or base64url, with or without padding. */
   readonly expected_challenge: Uint8Array | string;
   /** The origin of the site, such as `https://example.com`. */
   readonly expected_origin: string;
@@ -129,11 +129,12 @@ function checkSignature(options: AssertionOptions, verifySignature: SignatureVer
   const { credential_public_key: point, auth_data, client_data_json } = options;
   if (!isCurvePoint(point)) throw new ValueError("The passkey's public key is not a point of P-256.");
 
-  const signature = parseDerSignature(options.signature);
-  if (signature === null) throw new ValueError("The passkey's signature is not a DER signature of P-256.");
+  const signatures = parseSignature(options.signature);
+  if (signatures.length === 0) throw new ValueError("The passkey's signature is not a signature of P-256.");
 
   const message = Buffer.concat([auth_data, sha256(client_data_json)]);
-  if (!verifySignature({ point, message, signature })) throw new ValueError("The passkey's signature is wrong.");
+  if (!signatures.some((signature) => verifySignature({ point, message, signature })))
+    throw new ValueError("The passkey's signature is wrong.");
 }
 
 /** Step 22: checks the counter. A copy of the key that is used elsewhere would make it fall behind. */
@@ -146,13 +147,21 @@ function checkSignCount(count: number, prior: number): void {
 
 /** Returns whether the challenge is the expected one, in the exact base64url that browsers write. */
 function isExpectedChallenge(challenge: unknown, expected: Uint8Array | string): boolean {
-  const text = typeof expected === "string" ? expected : Buffer.from(expected).toString("base64url");
+  const text = typeof expected === "string" ? withoutPadding(expected) : Buffer.from(expected).toString("base64url");
   return typeof challenge === "string" && constantTimeEqual(Buffer.from(challenge), Buffer.from(text));
 }
 
-/** Returns whether a text is canonical base64url. No browser would ever send another spelling back. */
+/** Returns whether a text is canonical base64url, with or without padding. */
 function isBase64Url(text: string): boolean {
-  return Buffer.from(text, "base64url").toString("base64url") === text;
+  const digits = withoutPadding(text);
+  const isPadded = digits.length < text.length;
+  if (isPadded && (text.length % 4 !== 0 || text.length - digits.length > 2)) return false;
+  return Buffer.from(digits, "base64url").toString("base64url") === digits;
+}
+
+/** Returns base64url as browsers write it. The expected challenge may come from another library, which pads. */
+function withoutPadding(text: string): string {
+  return text.replace(/={1,2}$/, "");
 }
 
 function sha256(data: Uint8Array | string): Uint8Array {

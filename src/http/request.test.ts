@@ -113,6 +113,21 @@ describe("request.set_cookie", () => {
     );
   });
 
+  it.each([
+    [60, "the number 60. For a lifetime, pass the seconds as { max_age: 60 }."],
+    [1.5, "the number 1.5. For a lifetime, pass the seconds as { max_age: 3600 }."],
+    ["60", "a value of type string. For a lifetime,"],
+    [null, "null. For a lifetime,"],
+    [[60], "an array. For a lifetime,"],
+    [true, "a value of type boolean. For a lifetime,"],
+  ])("refuses the options %j, and sets no cookie", (options, message) => {
+    const context = requestContext();
+    expect(() => runInContext(context, () => Reflect.apply(request.set_cookie, request, ["a", "b", options]))).toThrow(
+      `request.set_cookie: the options of a must be an object. Received: ${message}`,
+    );
+    expect([...context.setCookieHeaders]).toEqual([]);
+  });
+
   it("refuses an option that does not exist, and names max_age", () => {
     const options = { maxAge: 3600 };
     expect(() => setCookieHeaders(() => Reflect.apply(request.set_cookie, request, ["a", "b", options]))).toThrow(

@@ -55,7 +55,7 @@ export const request = {
    * @param name letters, digits and `` !#$%&'*+-.^_`|~ ``
    * @param value any text; it is percent-encoded
    * @param options `max_age` in seconds. Without it, the cookie ends with the browser's session; `0` removes it.
-   * @throws TypeError for an unknown option, an invalid name, value or `max_age`, and for the name of the session cookie
+   * @throws TypeError for options that are not an object, as in `set_cookie("a", "b", 60)`, an unknown option, an invalid name, value or `max_age`, and for the name of the session cookie
    * @throws RangeError if name and value together are over 4,096 bytes, which browsers do not store
    * @throws Error after the headers of the response have been sent
    */
@@ -63,7 +63,7 @@ export const request = {
     const context = requireContext("request.set_cookie()");
     checkCookieName(name);
     checkCookieValue(name, value);
-    checkCookieOptions(options);
+    checkCookieOptions(name, options);
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
       throw new TypeError(
@@ -74,10 +74,22 @@ export const request = {
   },
 };
 
-function checkCookieOptions(options: object): void {
+function checkCookieOptions(name: string, options: unknown): asserts options is object {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    const isSeconds = typeof options === "number" && Number.isSafeInteger(options);
+    throw new TypeError(
+      `request.set_cookie: the options of ${name} must be an object. Received: ${describeOptions(options)}. For a ` +
+        `lifetime, pass the seconds as { max_age: ${isSeconds ? options : 3600} }.`,
+    );
+  }
   const unknown = Object.keys(options).find((option) => option !== "max_age");
   if (unknown === undefined) return;
   throw new TypeError(`Unknown option ${unknown} in request.set_cookie(). Valid options: max_age.`);
+}
+
+function describeOptions(options: unknown): string {
+  if (typeof options === "number") return `the number ${options}`;
+  return options === null ? "null" : Array.isArray(options) ? "an array" : `a value of type ${typeof options}`;
 }
 
 function checkCookieName(name: unknown): asserts name is string {

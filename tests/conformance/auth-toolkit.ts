@@ -21,7 +21,7 @@ const EXPECTED = {
   passkey: { sign_count: 0, user_verified: false, backed_up: true },
   forged: valueError("The passkey's signature is wrong."),
   offCurve: valueError("The passkey's public key is not a point of P-256."),
-  raw: valueError("The passkey's signature is not a DER signature of P-256."),
+  raw: valueError("The passkey's signature is not a signature of P-256."),
   truncatedKey: valueError("The COSE key cannot be used: it is not one CBOR map."),
   keyAsText: {
     name: "TypeError",

@@ -2,8 +2,10 @@
  * Verification of a sign-in with a passkey: valid assertions, each check alone, and the order of the checks. The suite
  * runs with both verifiers.
  */
+import { randomBytes } from "node:crypto";
 import { encodeCBOR } from "@levischuck/tiny-cbor";
 import { describe, expect, it } from "vitest";
+import { parseSignature } from "../../src/auth/ecdsa-signature.ts";
 import { type AssertionOptions, verify_webauthn_assertion } from "../../src/auth/index.ts";
 import { verifyAssertion } from "../../src/auth/webauthn.ts";
 import { ValueError } from "../../src/index.ts";
@@ -39,7 +41,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ],
   [
     "the signature's form",
-    { options: { signature: new Uint8Array(64) }, message: "signature is not a DER signature of P-256" },
+    { options: { signature: new Uint8Array(64) }, message: "signature is not a signature of P-256" },
   ],
   ["the signature", { options: { signature: passkey.sign(Buffer.from("another")) }, message: "signature is wrong" }],
   ["the counter", { options: { prior_sign_count: 7 }, message: "counter did not rise" }],
@@ -139,6 +141,29 @@ describe.each(verifiers)("a sign-in with a passkey, with its signature verified 
     for (const expected_challenge of [challenge.subarray(1), challenge.subarray(0, 31), "AAAA", sha256(challenge)]) {
       expectRefused({ ...assertion, expected_challenge }, "another challenge");
     }
+  });
+
+  it("is accepted with the expected challenge as padded base64url, of every length", () => {
+    for (const length of [16, 17, 18]) {
+      const challenge = randomBytes(length);
+      const text = challenge.toString("base64url");
+      const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+      const assertion = passkey.assertion({ clientData: { challenge: text } });
+      expect(verify({ ...assertion, expected_challenge: padded })).toBeTruthy();
+      for (const expected_challenge of [`${padded}=`, `${text}===`, `=${text}`, "="]) {
+        expect(() => verify({ ...assertion, expected_challenge })).toThrow("must be non-empty bytes or base64url");
+      }
+    }
+  });
+
+  it("is accepted with a raw signature of 64 bytes, and refused if that is of something else", () => {
+    const assertion = passkey.assertion();
+    const [signature = new Uint8Array()] = parseSignature(assertion.signature);
+    expect(signature).toHaveLength(64);
+    expect(verify({ ...assertion, signature })).toBeTruthy();
+    const [other = new Uint8Array()] = parseSignature(passkey.sign(Buffer.from("another")));
+    expectRefused({ ...assertion, signature: other }, "signature is wrong");
+    expectRefused({ ...assertion, signature: signature.subarray(1) }, "signature is not a signature of P-256");
   });
 
   it("is refused if its challenge has another encoding", () => {
