@@ -39,4 +39,27 @@ describe("a NATS cluster whose leader is alone", () => {
     await published;
     expect((await whenResponding(() => readAll(bus, "a", from))).map(({ data }) => data)).toEqual(["1", "2"]);
   }, 120_000);
+
+  it("stores a message whose publish has rejected before the later ones of its channel, once", async () => {
+    const servers = await startNatsCluster();
+    cleanups.push(() => servers.stop());
+    const bus = nats({ url: servers.urls[0], namespace: TEST_NAMESPACE, log: recordedLog().log });
+    cleanups.push(() => bus.close());
+    const channels = ["a", "b", "c", "d", "e"];
+    const from = await whenResponding(() => endOf(bus, "a"));
+    await bus.publish("a", "0");
+    await servers.ready();
+    await servers.freezeReplicas?.();
+    const publishAll = (data: string) => Promise.allSettled(channels.map((channel) => bus.publish(channel, data)));
+    const rejected = await publishAll("1"); // after 10 seconds
+    expect(rejected.map(({ status }) => status)).toEqual(channels.map(() => "rejected"));
+    const later = publishAll("2");
+    await pause(2_000);
+    await servers.restore();
+    expect((await later).map(({ status }) => status)).toEqual(channels.map(() => "fulfilled"));
+    for (const channel of channels) {
+      const stored = await whenResponding(() => readAll(bus, channel, from));
+      expect(stored.map(({ data }) => data).filter((data) => data !== "0")).toEqual(["1", "2"]);
+    }
+  }, 120_000);
 });
