@@ -168,10 +168,11 @@ interface Parser {
 const NO_MORE_HTTP = 2;
 
 /**
- * Makes Node ignore the bytes that have arrived on a destroyed connection. It would make objects of all requests in them, some
- * thousands in 64 KiB, and keep them until all connections that have received something were read.
+ * Makes Node ignore all further requests on a connection that was destroyed, or closes after the response to the last one. It would
+ * make objects of all requests that have arrived, some thousands in 64 KiB, and keep them: those of a destroyed connection until all
+ * connections that have received something were read.
  */
-function stopParsing(socket: Socket & { readonly parser?: Parser | null }): void {
+export function stopParsing(socket: Socket & { readonly parser?: Parser | null }): void {
   // Node has no public name for it. In a version that lacks the field, the bytes are parsed.
   const { parser } = socket;
   if (parser && "onIncoming" in parser) parser.onIncoming = () => NO_MORE_HTTP;

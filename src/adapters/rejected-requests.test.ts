@@ -45,6 +45,32 @@ const REJECTED = [
   ["no Host", (path: string) => `POST ${path} HTTP/1.1\r\n${IDS}`, 400],
 ] as const;
 
+describe("the requests after one with", () => {
+  it.each([
+    ["an unknown expectation", `GET / HTTP/1.1\r\n${HOST}\r\nExpect: pie\r\n\r\n`],
+    ["no Host", "GET / HTTP/1.1\r\n\r\n"],
+  ])("%s are not read, while an earlier one waits for its response", async (_, rejected) => {
+    let endFirst = () => {};
+    const address = await start((_request, response) => {
+      endFirst = () => void response.end("<first>");
+    });
+    let handled = 0;
+    for (const event of ["request", "checkExpectation"]) server?.prependListener(event, () => handled++);
+    const socket = await openSocket(address);
+    const received = readToEnd(socket);
+    socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n\r\n`);
+    for (let write = 0; write < 3; write++) {
+      await new Promise((resolve) => socket.write(rejected.repeat(2_000), resolve));
+    }
+    await expect.poll(() => handled).toBeGreaterThan(1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(handled).toBe(2);
+    endFirst();
+    const { text } = await received;
+    expect(text.match(/<first>|HTTP\/1\.1 4\d\d/g)).toEqual(["<first>", expect.stringMatching(/ 4(00|17)$/)]);
+  });
+});
+
 describe("a request with", () => {
   it.each(REJECTED)("%s gets its ids, and an error body if it is a call", async (_, head, status) => {
     const address = await start();

@@ -10,6 +10,7 @@ import { errorBody, idHeaders, isCallPath, PRIVATE_NO_STORE, requestIds } from "
 import { JSON_TYPE } from "../protocol/index.ts";
 import { maxHeaderSize, STATUS_CODES } from "./node-http.ts";
 import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
+import { stopParsing } from "./pipelining.ts";
 import { countOf } from "./raw-headers.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */
@@ -84,6 +85,9 @@ interface RejectOptions {
 
 function reject(request: IncomingMessage, response: ServerResponse, { rejection, base }: RejectOptions): void {
   const { headers, body } = rejectionResponse(rejection, headOf(request), base);
+  // The response closes the connection, so no later request is answered. Each of the thousands that 64 KiB can contain would
+  // have a response in memory for as long as the response to an earlier request lasts.
+  stopParsing(request.socket);
   response.writeHead(rejection.status, headers).end(body);
 }
 
