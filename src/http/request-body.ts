@@ -138,7 +138,7 @@ export function bodyCounter(
  */
 export function requireIdentityEncoding(inbound: InboundRequest): void {
   const encoding = inbound.contentEncoding;
-  if (encoding === null || /^\s*(identity)?\s*$/i.test(encoding)) return;
+  if (encoding === null || ["", "identity"].includes(encoding.trim().toLowerCase())) return;
   const message = `The body has the Content-Encoding ${JSON.stringify(encoding.slice(0, 40))}. Send it without an encoding.`;
   throw new RequestError("validation_error", message, {
     status: 415,

@@ -138,6 +138,14 @@ describe("createStaticFiles", () => {
     expect(await textOf(await respond("/.well-known/security.txt"))).toBe("Contact: us");
   });
 
+  it.each(["/assets%2Flogo.svg", "/assets%2flogo.svg", "/.well-known%2Fsecurity.txt"])(
+    "has one path: an encoded slash leads to none, as in %s",
+    (path) => {
+      expect(handle(path)).toBeNull();
+      expect(files.has(new FetchInboundRequest(new Request("http://shop.example/")), path)).toBe(false);
+    },
+  );
+
   it("sends type, length, validators and the caching of a hashed name", async () => {
     const mtime = Math.trunc(statSync(join(dir, APP)).mtimeMs).toString(16);
     expect(await respond(APP)).toMatchObject({

@@ -69,6 +69,8 @@ export function createStaticFiles(
   /** Returns the decoded path of the requested file, or `null`. */
   const findFile = ({ method }: InboundRequest, path: string) => {
     if (method !== "GET" && method !== "HEAD") return null;
+    // An encoded slash would give a file a second path, to which a rule of a proxy for its folder does not apply.
+    if (/%2f/i.test(path)) return null;
     const file = path.includes("%") ? decodeURIComponent(path) : path; // malformed paths were rejected before
     return isServed(file) && (!isBuild || listed.has(file)) ? file : null;
   };
