@@ -8,6 +8,7 @@ import { checkReExportedValues } from "./re-exported-values.ts";
 import { checkRenderEffects } from "./render-effects.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
 import { checkStubMembers } from "./stub-members.ts";
+import { CompileError } from "./syntax/index.ts";
 import { checkViewCalls } from "./view-calls.ts";
 import { checkViewProps } from "./view-props.ts";
 
@@ -17,6 +18,7 @@ import { checkViewProps } from "./view-props.ts";
  * @throws CompileError when the module breaks a rule
  */
 export async function checkServerModule(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  checkNoThen(facts);
   await checkImportedNames(facts, resolver);
   await checkViewProps(facts, resolver); // before checkMarkup, which says less about a function as a prop
   await checkPropNames(facts, resolver);
@@ -27,4 +29,15 @@ export async function checkServerModule(facts: ModuleFacts, resolver: ModuleReso
   await checkInteractiveComponents(facts, resolver);
   await checkReturnedStreams(facts, resolver);
   await checkReExportedValues(facts, resolver);
+}
+
+/** A module with an export `then` is a thenable: `await import(…)` calls that, and waits for it forever. */
+function checkNoThen({ exports, source }: ModuleFacts): void {
+  const entry = exports.named.find(({ name, isType }) => name === "then" && !isType);
+  if (!entry) return;
+  throw new CompileError(
+    "A module cannot export `then`: `import()` would call it as that of a promise, and wait forever. Export it under another name.",
+    source,
+    entry.at,
+  );
 }

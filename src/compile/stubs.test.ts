@@ -1,3 +1,4 @@
+import { parseAst } from "vite";
 import { describe, expect, test } from "vitest";
 import { readTestModule } from "#test/in-memory-modules";
 import { strictSignaturesWithin } from "./strict-signatures.ts";
@@ -26,6 +27,19 @@ describe("stubs", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  test("have every name that an export can have", () => {
+    const code = `
+      const remove = server((id: string) => id);
+      export { remove as delete };
+      export const $0 = server(() => 0);
+    `;
+    const emitted = stubs(code);
+    expect(parseAst(emitted).body).toHaveLength(5);
+    expect(emitted).toContain('stub("delete", ["id"]);\nexport { $0 as delete };\n');
+    expect(emitted).toContain("export { $1 as $0 };\n");
+    expect(emitStubs([], [{ name: "delete", source: "./b.ts" }])).toBe('export { delete } from "./b.ts";\n');
   });
 
   test("send arguments with files as a form, which the stubs of other functions do not load", () => {

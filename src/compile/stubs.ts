@@ -27,10 +27,27 @@ export function emitStubs(
   const names = localNames(functions);
   const specifiers = [...used].sort().map((name) => (names[name] === name ? name : `${name} as ${names[name]}`));
   const lines = used.size > 0 ? [`import { ${specifiers.join(", ")} } from "tsweb/stub";`] : [];
-  for (const signature of functions)
-    lines.push(`export const ${signature.name} = /*#__PURE__*/ ${stubCall(signature, names, hashOf(signature))};`);
+  for (const [index, signature] of functions.entries()) {
+    const value = `/*#__PURE__*/ ${stubCall(signature, names, hashOf(signature))}`;
+    if (isVariableName(signature.name)) lines.push(`export const ${signature.name} = ${value};`);
+    else lines.push(`const $${index} = ${value};`, `export { $${index} as ${signature.name} };`);
+  }
   for (const { name, source } of reExports) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
   return `${lines.join("\n") || "export {};"}\n`;
+}
+
+/** The words that name no variable of a module, but may name an export: `export { remove as delete }`. */
+const RESERVED = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
+    "finally for function if implements import in instanceof interface let new null package private protected public return " +
+    "static super switch this throw true try typeof var void while with yield"
+  ).split(" "),
+);
+
+/** Returns whether the variable of a stub can have the name of its export. `$0` and the like are taken by those that cannot. */
+function isVariableName(name: string): boolean {
+  return !RESERVED.has(name) && !/^\$\d+$/.test(name);
 }
 
 /** Returns the hash of a function's signature, as the server's build has it; `undefined` if it has none. */

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkServerModule } from "./server-module-checks.ts";
+
+const IMPORT = 'import { server } from "tsweb";\n';
+
+describe("a server module with an export then", () => {
+  it.each([
+    "export const «then = server(() => null);",
+    "const next = server(() => null);\nexport { «next as then };",
+    'export { «then } from "./other.server.ts";',
+  ])("is rejected, because import() would wait for it forever: %s", async (text) => {
+    const { location } = parseMarkedCode(IMPORT + text);
+    const facts = readTestModule("src/calls.server.ts", IMPORT + text);
+    const error = await compileErrorOf(() => checkServerModule(facts, inMemoryResolver({})));
+    expect(error.message).toContain("A module cannot export `then`");
+    expect(error.loc).toMatchObject({ ...location });
+  });
+
+  it("is accepted if it is a type, or a function of another name", async () => {
+    const facts = readTestModule(
+      "src/calls.server.ts",
+      `${IMPORT}export type then = 1;\nexport const next = server(() => 1);`,
+    );
+    await expect(checkServerModule(facts, inMemoryResolver({}))).resolves.toBeUndefined();
+  });
+});
