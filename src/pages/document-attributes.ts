@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { closestName } from "../text/index.ts";
 import { isInPlaceholder } from "./layout.ts";
-import { getActiveRender, MarkupError } from "./render-state.ts";
+import { type Attributes, type DocumentAttributes, getActiveRender, MarkupError } from "./render-state.ts";
 
 /** The value of an attribute; `null`, `undefined` and `false` leave it out, so that it can depend on a condition. */
 type Value = string | null | undefined | false;
@@ -39,17 +39,6 @@ const NAMES: readonly (keyof DocumentProps)[] = [
   ] as const),
   "translate",
 ];
-
-/** Attributes by their names in HTML. */
-export type Attributes = Readonly<Record<string, string>>;
-
-/** The attributes of one element of the document, as they were set during a rendering. */
-export interface DocumentAttributes {
-  /** What layouts have set, in order. */
-  readonly layout: Attributes[];
-  /** What the page has set. */
-  readonly page: Attributes[];
-}
 
 /** A component of Preact's renderer, with its internal field for its node. */
 type This = { readonly __v?: VNode } | undefined;

@@ -1,9 +1,8 @@
 import { CSRF_META, type FormSubmission, PAGE_DATA_ID, toJson } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
-import type { Attributes } from "./document-attributes.ts";
 import { type DocumentLinks, documentLinks } from "./document-links.ts";
 import { escapeHtml, escapeScript } from "./escape-html.ts";
-import type { Island } from "./render-state.ts";
+import type { Attributes, Island } from "./render-state.ts";
 
 /** The parts of a document. `head` and `body` are HTML; the title and the values of attributes are text. */
 export interface DocumentParts {

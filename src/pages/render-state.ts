@@ -1,7 +1,6 @@
 import { relative } from "node:path";
 import type { ComponentChildren, VNode } from "preact";
 import type { ViewSource } from "../protocol/index.ts";
-import type { DocumentAttributes } from "./document-attributes.ts";
 import type { FormRendering } from "./form-rendering-state.ts";
 import type { TemplateNode } from "./template-node.ts";
 
@@ -10,6 +9,17 @@ export interface Island {
   readonly source: ViewSource;
   /** The props, as JSON. */
   readonly props: string;
+}
+
+/** Attributes by their names in HTML. */
+export type Attributes = Readonly<Record<string, string>>;
+
+/** The attributes of one element of the document, as they were set during a rendering. */
+export interface DocumentAttributes {
+  /** What layouts have set, in order. */
+  readonly layout: Attributes[];
+  /** What the page has set. */
+  readonly page: Attributes[];
 }
 
 /** The state of one rendering. Rendering is synchronous, so at most one is active. */
