@@ -9,8 +9,14 @@ interface ComponentInternals extends Component {
   slots?: unknown[];
   /** In development: the names of the functions that have created the slots. */
   callers?: string[];
-  /** The number of renderings since the last microtask, or one more. */
-  count?: number;
+  /** The number of renderings since the last microtask, or one more; each that has failed counts for ten. */
+  count: number;
+}
+
+/** A node with internal fields: the node around it, and its component, if it is of one. */
+interface NodeInternals {
+  readonly __: NodeInternals;
+  readonly __c: ComponentInternals | null;
 }
 
 /** Preact's hooks that its types omit. Its own add-ons use them, so they are stable across releases. */
@@ -19,10 +25,12 @@ interface OptionsInternals {
   __r?: (vnode: VNode & { __c: ComponentInternals }) => void;
   /** Called after a rendering is complete. */
   __c?: (...args: unknown[]) => void;
+  /** Called with an error of a rendering, an effect or a ref; for a rendering, also for each component around it. */
+  __e: (error: unknown, node: NodeInternals, ...rest: unknown[]) => void;
 }
 
-const hooks = options as OptionsInternals; // see OptionsInternals
-const { __r: previousRender, __c: previousCommit } = hooks;
+const hooks = options as unknown as OptionsInternals; // see OptionsInternals
+const { __r: previousRender, __c: previousCommit, __e: previousCatch } = hooks;
 
 let current: ComponentInternals | undefined;
 let next = 0;
@@ -36,23 +44,35 @@ hooks.__r = (vnode) => {
 
 /**
  * Throws if a component is rendered again and again within one task of the page: each rendering changes what it depends on,
- * for example because it assigns to a state. Preact would never end, and the page would not respond.
+ * for example because it assigns to a state. Preact would never end, and the page would not respond. After ten errors in a
+ * row it throws as well: each of these renderings may have changed the state before it failed.
  *
  * Preact renders all pending changes, also those of the renderings themselves, before the next microtask. So changes that
- * are made one after the other, for example for each value of a stream, are not counted.
+ * are made one after the other, for example for each value of a stream, are not counted. After an error, Preact continues in
+ * a microtask, so a rendering that fails keeps the count.
  */
 function countRendering(component: ComponentInternals): void {
   // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser; -~undefined is 1
-  const count = (component.count = -~(component.count as number));
-  // Bundlers shorten the message in production.
-  if (count > 99) throw new Error(process.env.NODE_ENV === "production" ? "Render loop" : renderLoopMessage(component));
+  const count = (component.count = -~component.count);
+  if (count > 99) {
+    component.count = 0; // a later change is rendered again
+    // Bundlers shorten the message in production.
+    throw new Error(process.env.NODE_ENV === "production" ? "Render loop" : renderLoopMessage(component));
+  }
   // The first rendering needs no microtask; on the server it is the only one.
   if (count > 1) {
     queueMicrotask(() => {
-      component.count = 0;
+      if (component.count === count) component.count = 0;
     });
   }
 }
+
+hooks.__e = (error, node, ...rest) => {
+  let owner = node; // that of a ref is an element
+  while (!owner.__c) owner = owner.__;
+  owner.__c.count += 9;
+  previousCatch(error, node, ...rest);
+};
 
 function renderLoopMessage(component: ComponentInternals): string {
   return (

@@ -7,6 +7,9 @@ import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise }
 /** The array methods that compare by identity: an item is found as an original or as a proxy. Short in the browser. */
 const SEARCH_METHODS = /ndexOf$|^includes$/;
 
+/** The fields that Preact sets on the nodes of a rendering. */
+const PREACT_FIELDS = /^__[bceiu]?$/;
+
 /** The property of a proxy that is its object. It is the same for all states: V8 looks up a new symbol slowly. */
 const RAW = Symbol();
 
@@ -70,6 +73,12 @@ function createProxy<T extends object>(value: T, component: Component): T {
             : target[key],
     // Assignments end here, too, also those by setters and array methods.
     defineProperty(target, key, property) {
+      // Preact sets its fields on an object that is a child. Without them it renders nothing in its place.
+      if (PREACT_FIELDS.test(String(key))) {
+        // In development, children-checks.ts throws before.
+        if (property.value && key === "__") reportError(new Error("Object rendered"));
+        return true;
+      }
       const isData = "value" in property;
       if (isData) property.value = toRaw(property.value);
       if (process.env.NODE_ENV !== "production") {

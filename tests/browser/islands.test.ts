@@ -76,8 +76,8 @@ describe("a view reports one error, and the page and its other views continue,",
   }
 
   test.each([
-    ["renders an object of its state", "ObjectChild", "Render loop"],
-    ["renders its state itself", "StateChild", "Render loop"],
+    ["renders an object of its state", "ObjectChild", "Object rendered"],
+    ["renders its state itself", "StateChild", "Object rendered"],
     ["assigns to its state in each rendering", "Assigning", "Render loop"],
     ["has a child that changes its state in each rendering", "ChangedByChild", "Render loop"],
     ["has a child that throws", "BrokenChild", "broken child"],
@@ -98,7 +98,7 @@ describe("a view reports one error, and the page and its other views continue,",
 
   test.each([
     ["has a new item that throws in a list with keys", "BrokenItem", "broken item", "<ul><li>a</li><li>b</li></ul>"],
-    ["renders an object in place of a text", "ObjectForText", "Render loop", "<output>last"],
+    ["renders an object in place of a text", "ObjectForText", "Object rendered", "<output>last"],
   ])("if it %s: what was there stays until the page is reloaded", async (_, name, error, kept) => {
     await page.goto(fixture.pageOf("{0}{1}", [{ name, from: "failures" }, counter]));
     await waitForView(page, "aState");
@@ -122,6 +122,35 @@ describe("a view reports one error, and the page and its other views continue,",
     await waitForView(page, "aState");
     await expectCounterWorks();
     expect(errors).toEqual(["Render loop"]);
+  });
+
+  test("if an object becomes a child beside an element: nothing is rendered in its place", async () => {
+    const name = "ObjectBeside";
+    await page.goto(fixture.pageOf("{0}{1}", [{ name, from: "failures" }, counter]));
+    await waitForView(page, "aState");
+    await page.click("#fail");
+    await expectCounterWorks();
+    expect(errors).toEqual(["Object rendered"]);
+    expect(await innerText("output")).toBe("Fail");
+    await page.click("#fix");
+    await expect.poll(() => innerText("output")).toContain("fixed");
+    expect(errors).toHaveLength(1);
+  });
+
+  test.each([
+    ["its rendering", "FailsInRendering"],
+    ["a child", "FailsInChild"],
+    ["a ref", "FailsInRef"],
+    ["an effect", "FailsInEffect"],
+  ])("or ten, if %s fails each time after it has changed the state: it keeps its last rendering", async (_, name) => {
+    await page.goto(fixture.pageOf("{0}{1}", [{ name, from: "failures" }, counter]));
+    await waitForView(page, "aState");
+    await page.click("#fail");
+    await expectCounterWorks();
+    expect(errors).toEqual([...Array(10).fill("again"), "Render loop"]);
+    expect(await innerText("output")).toBe("last");
+    await page.click("#fix");
+    await expect.poll(() => innerText("output")).toBe("fixed");
   });
 
   test("except for a number that is passed to state, which is rendered", async () => {
