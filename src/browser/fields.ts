@@ -1,3 +1,6 @@
+/** Matches the button that was clicked last, except one with an action of the browser. */
+const CLICKED = "button[type=button]:not(:active,:focus-visible,[popovertarget],[commandfor])";
+
 /** An element with a value that the user edits. */
 export type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
@@ -15,15 +18,22 @@ interface FieldState {
  * Preact keeps the input of all fields except textareas when it hydrates. But the state of the view does not have
  * it, so the next rendering would overwrite it.
  *
- * @returns a function that restores the input and dispatches the events that were missed: `input`, then `change`
+ * A click on a button without an action of its own is repeated if it was made at most five seconds ago: the button has the
+ * focus since then. It is not while the button is pressed, nor if the focus came from the keyboard.
+ *
+ * @returns a function that restores the input and dispatches the events that were missed: `input`, then `change`, and `click`
  */
 export function captureFields(nodes: readonly Node[]): () => void {
+  // `contains` of a form may be a field of that name.
+  const isInside = (element: Element) => nodes.some((node) => Node.prototype.contains.call(node, element));
   const modified = getFields()
-    .filter((field) => nodes.some((node) => node.contains(field)) && isModified(field))
+    .filter((field) => isInside(field) && isModified(field))
     .map((field) => [field, field.value] as const);
   // Any element may be active; `type` is read from all, the caret from textareas only.
   const active = document.activeElement as HTMLTextAreaElement | null;
   const caret = active?.type === "textarea" && ([active.selectionStart, active.selectionEnd] as const);
+
+  const isClicked = active?.matches(CLICKED) && navigator.userActivation?.isActive;
 
   return () => {
     for (const [field, value] of modified) {
@@ -31,6 +41,7 @@ export function captureFields(nodes: readonly Node[]): () => void {
       dispatchInput(field);
     }
     if (caret) active?.setSelectionRange(...caret);
+    if (isClicked && isInside(active as Element)) active?.click(); // isClicked: there is one
   };
 }
 
@@ -50,6 +61,7 @@ export function getFields(): Field[] {
 export function isModified(field: Field): boolean {
   const form = document.createElement("form");
   const copy = field.cloneNode(true) as Field; // a copy of a field is a field
+  copy.name = copy.id = ""; // `form.reset` would be a field of that name
   form.append(copy);
   form.reset(); // browsers have defaults of their own: the first option, the middle of a range
   return fieldState(field) !== fieldState(copy);

@@ -112,7 +112,7 @@ let isBroken = false;
 function submit(event: SubmitEvent, state: FormState): void {
   const form = event.currentTarget as HTMLFormElement; // the listener is that of the form
   const submitter = event.submitter as HTMLButtonElement | null; // or an input with the same attributes
-  const address = submitter?.getAttribute("formaction") ?? (form.getAttribute("action") as string); // Form has set it
+  const address = submitter?.getAttribute("formaction") ?? addressOf(state.fn);
   // The server adds the function of the form to that of the button, after a colon.
   const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
   const method = submitter?.formMethod as string; // test() converts undefined to a string

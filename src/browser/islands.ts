@@ -9,11 +9,11 @@ import { reloadOnce } from "./reload.ts";
 import { createRootFragment } from "./root-fragment.ts";
 
 /** All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. */
-const comments = new Map<string, Comment>();
+const comments: Record<string, Comment | undefined> = {};
 const walker = document.createTreeWalker(document, 128 /* NodeFilter.SHOW_COMMENT */);
 while (walker.nextNode()) {
   const comment = walker.currentNode as Comment; // the walker visits comments only
-  comments.set(comment.data, comment);
+  comments[comment.data] = comment;
 }
 
 getPageData().views.forEach(async (view, index) => {
@@ -45,8 +45,8 @@ function handleMissingScript(error: unknown): never {
 
 function hydrateIsland(component: ComponentType, { props }: IslandData, index: number): void {
   const text = islandComment(getPageData().mark, index);
-  const start = comments.get(text);
-  const end = comments.get(`/${text}`);
+  const start = comments[text];
+  const end = comments[`/${text}`];
   if (!component || !start || !end) throw new Error("Not found"); // its export, or its comments
   const root = createRootFragment(start, end);
   const nodes = root.childNodes as unknown as readonly Node[]; // createRootFragment sets this array, and nothing changes it

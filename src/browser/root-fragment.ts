@@ -9,7 +9,10 @@ import type { ContainerNode } from "preact";
  */
 export function createRootFragment(start: Node, end: ChildNode): ContainerNode {
   const childNodes: Node[] = [];
-  for (let node = start.nextSibling; node && node !== end; node = node.nextSibling) childNodes.push(node);
+  // `nextSibling` of a form may be a field of that name.
+  const walker = document.createTreeWalker(document);
+  walker.currentNode = start;
+  while (walker.nextSibling() && walker.currentNode !== end) childNodes.push(walker.currentNode);
   const fragment = {
     childNodes,
     firstChild: childNodes[0],

@@ -11,6 +11,8 @@ interface ComponentInternals extends Component {
   callers?: string[];
   /** The number of renderings since the last microtask, or one more; each that has failed counts for ten. */
   count: number;
+  /** In development: the number of renderings since the last microtask, or one more. */
+  renderings?: number;
 }
 
 /** A node with internal fields: the node around it, and its component, if it is of one. */
@@ -52,6 +54,15 @@ hooks.__r = (vnode) => {
  * a microtask, so a rendering that fails keeps the count.
  */
 function countRendering(component: ComponentInternals): void {
+  // The check for endless changes uses it. Bundlers remove this from production.
+  if (process.env.NODE_ENV !== "production") {
+    component.renderings = (component.renderings ?? 0) + 1;
+    if (component.renderings > 1) {
+      queueMicrotask(() => {
+        component.renderings = 0;
+      });
+    }
+  }
   // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser; -~undefined is 1
   const count = (component.count = -~component.count);
   if (count > 99) {

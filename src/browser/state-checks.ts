@@ -61,12 +61,12 @@ const MAX_RENDERINGS = 25;
  * @param target the object in it that has changed
  */
 export function rejectEndlessChange(
-  component: Component & { readonly count?: number },
+  component: Component & { readonly renderings?: number },
   root: object,
   target: object,
   key: PropertyKey,
 ): void {
-  if ((component.count ?? 0) < MAX_RENDERINGS) return;
+  if ((component.renderings ?? 0) < MAX_RENDERINGS) return;
   const parent = pathOf(root, target) ?? [];
   const path = [...parent, String(key)].join(".");
   throw new Error(

@@ -18,7 +18,8 @@ const RAW = Symbol();
  * arrays (`push`, `splice`, `sort`, an index, `length`, `delete`) are included.
  *
  * - Call it at the top of the component, not in a condition or a loop: calls are identified by their order.
- * - Several assignments in one task cause one rendering. Assigning an equal value causes none.
+ * - Several assignments in one task cause one rendering. Assigning an equal value causes none, except in a handler of `input`,
+ *   `change` or `click`: a field then shows its value again in place of what the handler has refused.
  * - Plain objects and arrays are observed at any depth. Other values (a `Date`, a `Map`, errors, frozen objects, markup)
  *   are stored as they are: assign a new one to update the page. An instance of a class of the application or a package
  *   is an error in development, unless it is frozen: its changes would not update the page.
@@ -45,6 +46,8 @@ export function state<T extends object>(initial: T): T {
 /** Returns a proxy of a value that renders a component again for each change in it, at any depth. */
 function createProxy<T extends object>(value: T, component: Component): T {
   const proxies = new WeakMap<object, object>();
+  /** The event during which the state was changed last: effects of its rendering cause no other one. */
+  let handled: Event | undefined;
 
   // biome-ignore lint/suspicious/noExplicitAny: any value may be passed; only proxies have this property
   const toRaw = (value: any): unknown => (proxies.get(value?.[RAW]) === value ? value?.[RAW] : value);
@@ -88,8 +91,12 @@ function createProxy<T extends object>(value: T, component: Component): T {
         });
       }
       const isSame = isData && Object.hasOwn(target, key) && Object.is(target[key], property.value);
-      if (!isSame) {
-        if (process.env.NODE_ENV !== "production") rejectEndlessChange(component, value, target, key);
+      // A field that shows what the handler of its input has refused is rendered with the same value again.
+      const { event } = globalThis; // deprecated, and in all browsers: handlers need not pass it on
+      const isRefused = event !== handled && /input|change|click/.test(`${event?.type}`);
+      handled = event;
+      if (!isSame || isRefused) {
+        if (!isSame && process.env.NODE_ENV !== "production") rejectEndlessChange(component, value, target, key);
         component.forceUpdate(); // renders later, with the new value
       }
       return Reflect.defineProperty(target, key, property);

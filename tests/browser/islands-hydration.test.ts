@@ -232,3 +232,94 @@ describe("input before hydration", () => {
     expect(await state()).toMatchObject({ text: "one two" });
   });
 });
+
+describe("a field named like a member of its form", () => {
+  test.each([
+    "reset",
+    "contains",
+    "submit",
+    "elements",
+    "action",
+    "method",
+    "id",
+    "name",
+    "nextSibling",
+    "requestSubmit",
+  ])("%s does not stop the view, and what was typed early is kept", async (name) => {
+    const release = fixture.server.delay("/assets/views.js");
+    const views = [{ name: "Named", props: { name } }];
+    await page.goto(fixture.pageOf("{0}", views), { waitUntil: "commit" });
+    await page.locator(`[name=${name}]`).fill("typed");
+    release();
+    await waitForView(page, "named");
+    await expect.poll(() => page.evaluate("named.text")).toBe("typed");
+    await page.locator(`[name=${name}]`).fill("more");
+    expect(await page.textContent("output")).toBe("more");
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("a click before hydration", () => {
+  async function clickEarly(selector: string, click = () => page.click(selector)): Promise<void> {
+    const release = fixture.server.delay("/assets/islands.js");
+    await page.goto(fixture.pageOf("<button id=other type=button>Other</button>{0}", [{ name: "Clicks" }]), {
+      waitUntil: "commit",
+    });
+    await page.waitForSelector(selector);
+    await click();
+    release();
+    await waitForView(page, "clicks");
+  }
+
+  const counted = () => page.evaluate("JSON.stringify(clicks)");
+
+  test("on a button is done once when the view is there", async () => {
+    await clickEarly("#plain");
+    expect(await counted()).toBe('{"plain":1,"native":0}');
+    await page.click("#plain");
+    expect(await counted()).toBe('{"plain":2,"native":0}');
+    expect(errors).toEqual([]);
+  });
+
+  test("on a button that the browser handles is not done twice", async () => {
+    await clickEarly("#native");
+    expect(await counted()).toBe('{"plain":0,"native":0}');
+    expect(await page.$eval("#menu", (menu) => menu.matches(":popover-open"))).toBe(true);
+  });
+
+  test("is not made of the focus of the keyboard, or of a button that is still pressed", async () => {
+    await clickEarly("#plain", () => page.focus("#plain"));
+    expect(await counted()).toBe('{"plain":0,"native":0}');
+    await clickEarly("#plain", async () => {
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Tab");
+    });
+    expect(await page.evaluate("document.activeElement.id")).toBe("plain");
+    expect(await counted()).toBe('{"plain":0,"native":0}');
+    await clickEarly("#plain", async () => {
+      await page.hover("#plain");
+      await page.mouse.down();
+    });
+    expect(await counted()).toBe('{"plain":0,"native":0}');
+    await page.mouse.up();
+    await expect.poll(counted).toBe('{"plain":1,"native":0}');
+  });
+
+  test("outside of the view is not repeated", async () => {
+    await clickEarly("#other");
+    expect(await counted()).toBe('{"plain":0,"native":0}');
+  });
+});
+
+describe("a field whose handler refuses characters", () => {
+  test("shows the value of the state, also if that stays the same", async () => {
+    await page.goto(fixture.pageOf("{0}", [{ name: "Digits" }]));
+    await waitForView(page, "digits");
+    await page.locator("#digits").pressSequentially("12b3c");
+    expect(await page.evaluate("digits.text")).toBe("123");
+    expect(await page.inputValue("#digits")).toBe("123");
+    await page.click("#always");
+    expect(await page.isChecked("#always")).toBe(true);
+    expect(errors).toEqual([]);
+  });
+});

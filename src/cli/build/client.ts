@@ -10,6 +10,7 @@ import { type BuiltFiles, readBuiltFiles } from "../sizes/index.ts";
 import type { BrowserInputs } from "./browser-inputs.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { hashedNames } from "./hashed-names.ts";
+import { withoutSuspendedHydration } from "./preact-hydration.ts";
 
 /** The browser's build: its configuration, and its result once it has run. */
 export interface ClientBuild {
@@ -39,6 +40,9 @@ export interface ClientBuildOptions {
  */
 const FORM_SENDING = '"./form-sending.js"';
 
+/** The module of Preact itself, without `preact/hooks` and others. */
+const PREACT_MODULE = /[\\/]node_modules[\\/]preact[\\/]dist[\\/]preact\.(?:m?js|module\.js)$/;
+
 const ISLANDS = "virtual:tsweb/islands";
 
 /** As Vite copies public files: the targets of links, and never over a file of the build. */
@@ -60,6 +64,10 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
       resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
       load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
       transform(code, id) {
+        if (PREACT_MODULE.test(id)) {
+          const smaller = withoutSuspendedHydration(code);
+          return smaller === undefined ? null : { code: smaller, map: null };
+        }
         if (!code.includes(FORM_SENDING) || chunkGroupOf(id, ownDistFolders(root)) !== "forms") return null;
         const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), "form-sending.js") });
         formChunks.set(id, chunk);
