@@ -1,3 +1,4 @@
+import { parseJson } from "../http/index.ts";
 /** The browser's description of the ceremony, not yet checked. @see WebAuthn Level 3, section 5.8.1 */
 export interface ClientData {
   readonly type: unknown;
@@ -19,7 +20,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function parseClientData(bytes: Uint8Array): ClientData | null {
   if (bytes.byteLength > MAX_BYTES) return null;
   try {
-    const value: unknown = JSON.parse(utf8.decode(bytes));
+    const value: unknown = parseJson(utf8.decode(bytes));
     if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
     const { type, challenge, origin, crossOrigin, topOrigin } = value as Record<string, unknown>; // a JSON object
     return { type, challenge, origin, crossOrigin, topOrigin };

@@ -48,13 +48,26 @@ export function refusedSubmission({ name, form, key, fields, lists }: Submission
   };
 }
 
-/** Returns the texts of a form, with line ends as JavaScript has them, without reserved fields. */
+/**
+ * The size of the texts that a page shows again, in UTF-16 code units. Most forms have less. Rendering 1 MiB of quotes, which are
+ * escaped, blocks the event loop for half a second.
+ */
+const MAX_SHOWN = 64 * 1024;
+
+/**
+ * Returns the texts of a form, with line ends as JavaScript has them, without reserved fields: the first fields that have
+ * {@link MAX_SHOWN} together.
+ */
 function typedTexts(fields: FormFields): Map<string, string[]> {
   const texts = new Map<string, string[]>();
+  let left = MAX_SHOWN;
   for (const [name, values] of fields) {
     if (name === CSRF_FIELD || name === KEY_FIELD || !segmentsOf(name)) continue;
     const ownTexts = values.filter((value) => typeof value === "string");
-    if (ownTexts.length > 0) texts.set(name, ownTexts);
+    const length = ownTexts.reduce((total, text) => total + text.length, name.length);
+    if (ownTexts.length === 0 || length > left) continue;
+    left -= length;
+    texts.set(name, ownTexts);
   }
   return texts;
 }

@@ -25,6 +25,7 @@ export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
 export { type OutboundResponse, releaseUnsentBody, toFetchResponse } from "./outbound-response.ts";
+export { parseJson } from "./parse-json.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { fillRandom, randomHex } from "./random.ts";
 export {

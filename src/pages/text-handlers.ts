@@ -17,9 +17,14 @@ export function removeTextHandlers(vnode: VNode, type: string): void {
   }
 }
 
-/** Each attribute of each page is tested, so the name comes first: few begin like this. */
+/**
+ * Returns whether an attribute is an event handler in any spelling but that of HTML. Each attribute of each page is tested, so the
+ * name comes first: few begin like this.
+ */
 function isTextHandler(name: string, value: unknown): boolean {
-  if (name.charCodeAt(0) !== 0x6f || name.charCodeAt(1) !== 0x6e) return false;
-  const third = name.charCodeAt(2);
-  return third >= 0x41 && third <= 0x5a && typeof value !== "function";
+  if ((name.charCodeAt(0) | LOWER_CASE) !== 0x6f || (name.charCodeAt(1) | LOWER_CASE) !== 0x6e) return false;
+  return /^on[a-z]/i.test(name) && name !== name.toLowerCase() && typeof value !== "function";
 }
+
+/** The bit by which an ASCII letter in lower case differs from the same letter in upper case. */
+const LOWER_CASE = 0x20;

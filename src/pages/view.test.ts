@@ -184,6 +184,8 @@ describe("an event handler that is no function", () => {
   const code = "alert(1)";
   const elements: [element: Markup, html: string][] = [
     [h("b", { onClick: code as never, title: "x" }, "y"), '<b title="x">y</b>'],
+    [h("b", { ONCLICK: code as never, title: "x" }, "y"), '<b title="x">y</b>'],
+    [h("b", { OnClick: code as never, oNclick: code, onclicK: code }, "y"), "<b>y</b>"],
     [h("a", { onMouseOver: Object(code), onfocus: "own()" } as object), '<a onfocus="own()"></a>'],
     [h("input", { onInputCapture: true as never }), "<input/>"],
     [h("svg", null, h("a", { onClick: code as never })), "<svg><a></a></svg>"],

@@ -1,4 +1,5 @@
 import { RPCError } from "../errors.ts";
+import { parseJson } from "../http/index.ts";
 
 /** The maximum depth to which arguments may nest, in levels. */
 export const MAX_DEPTH = 64;
@@ -38,10 +39,14 @@ export function readArgumentsField(text: string): Readonly<Record<string, unknow
 function parse(text: string): unknown {
   try {
     // Some hosts remove a byte order mark and others do not. @see RFC 8259, section 8.1
-    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
-  } catch {
-    throw new RPCError("validation_error", "The body is not JSON.");
+    return parseJson(text.startsWith("\ufeff") ? text.slice(1) : text);
+  } catch (error) {
+    throw error instanceof RangeError ? nestingError() : new RPCError("validation_error", "The body is not JSON.");
   }
+}
+
+function nestingError(): RPCError {
+  return new RPCError("validation_error", `The arguments nest deeper than ${MAX_DEPTH} levels.`);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -50,7 +55,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function checkNesting(value: unknown, depth: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (depth > MAX_DEPTH) throw new RPCError("validation_error", `The arguments nest deeper than ${MAX_DEPTH} levels.`);
+  if (depth > MAX_DEPTH) throw nestingError();
   if (Array.isArray(value)) {
     for (const item of value) checkNesting(item, depth + 1);
     return;
