@@ -1,10 +1,13 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
-import { sendBytes } from "#test/raw-http";
+import { parseResponse, sendBytes } from "#test/raw-http";
 import { requireInternals } from "../server/index.ts";
 import { node } from "./index.ts";
+import { serverOptions } from "./server-options.ts";
 
 describe("node(app)", () => {
   afterEach(() => {
@@ -135,5 +138,41 @@ describe("a response that could not be sent", () => {
     expect((await fetch(server.address)).status).toBe(500);
     expect(stderr.mock.calls).toEqual([[expect.stringMatching(/^A response could not be sent: first second x{187}$/)]]);
     await server.close();
+  });
+});
+
+describe("a request with very many headers", () => {
+  const filler = (count: number) => Array.from({ length: count }, () => "a: b\r\n").join("");
+  /** Sends a request whose last header is that of a proxy. */
+  const send = async (server: Server, count: number, path = "/") => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n`;
+    return parseResponse(
+      await sendBytes(`http://127.0.0.1:${port}`, `${head}${filler(count)}X-Forwarded-For: 1.2.3.4\r\n\r\n`),
+    );
+  };
+  const app = () => node({ fetch: async ({ headers }) => new Response(headers.get("x-forwarded-for")) });
+
+  it.each([
+    ["a server of your own", () => createServer(app())],
+    ["the server of tsweb serve", () => createServer(serverOptions(process.versions), app())],
+  ])("is never handled without one of them: %s", async (_, create) => {
+    expect(await send(create(), 996)).toMatchObject({ status: 200, body: expect.stringContaining("1.2.3.4") });
+    expect((await send(create(), 997)).status).toBe(431);
+    expect((await send(create(), 2_000)).status).toBe(431);
+  });
+
+  it("is rejected where the server keeps fewer of them", async () => {
+    const server = createServer(app());
+    server.maxHeadersCount = 50;
+    expect((await send(server, 60)).status).toBe(431);
+  });
+
+  it("gets the error body of a call and ids", async () => {
+    const { headers, body } = await send(createServer(app()), 2_000, "/__web/rpc/add");
+    expect(JSON.parse(body).error.code).toBe("validation_error");
+    expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
   });
 });

@@ -11,7 +11,7 @@ import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { rawHeader } from "./raw-headers.ts";
 import { answerRejectedRequestsOnce } from "./rejected-requests.ts";
-import { adoptTargetHost, isUsableTarget, rejectTarget } from "./request-target.ts";
+import { adoptTargetHost, isUsableTarget, mayLackHeaders, rejectHeaders, rejectTarget } from "./request-target.ts";
 import { reportUnsent } from "./unsent-response.ts";
 import { writeResponse } from "./write-response.ts";
 
@@ -32,7 +32,7 @@ type Handle = (request: InboundRequest) => AppResponse | Promise<AppResponse>;
  * Returns a request handler for Node's servers, Express and Connect that serves an application. It never throws.
  *
  * The adapter only reads requests and writes responses. It rejects a request itself with 400 if its URL or host is
- * ambiguous, and destroys a connection with more than 10 waiting pipelined requests.
+ * ambiguous, and with 431 if it has 1,000 headers or more, and destroys a connection with more than 10 waiting pipelined requests.
  *
  * @param app an `App`, or any object with a Fetch handler
  *
@@ -45,6 +45,7 @@ export function node(app: Fetchable): NodeHandler {
   const clientBytes = internals?.clientBytes ?? clientBytesByConnection();
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     answerRejectedRequestsOnce(request);
+    if (mayLackHeaders(request)) return rejectHeaders(request, response);
     if (!isUsableTarget(request)) return rejectTarget(request, response);
     adoptTargetHost(request);
     let result: AppResponse | Promise<AppResponse>;

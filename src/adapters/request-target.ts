@@ -1,5 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isUnambiguousTarget, isValidHost, unreadableRequestResponse } from "../http/index.ts";
+import {
+  errorBody,
+  idHeaders,
+  isCallPath,
+  isUnambiguousTarget,
+  isValidHost,
+  PRIVATE_NO_STORE,
+  requestIds,
+  unreadableRequestResponse,
+} from "../http/index.ts";
+import { JSON_TYPE } from "../protocol/index.ts";
 import { isRepeated } from "./raw-headers.ts";
 
 /** Express keeps the whole request target here: below a mount path, `url` lacks the prefix. */
@@ -109,4 +119,35 @@ export function rejectTarget(request: IncomingMessage, response: ServerResponse)
   const rejection = unreadableRequestResponse(targetOf(request), (name) => single(headers[name]));
   response.writeHead(rejection.status, [...rejection.headers]);
   response.end(rejection.body);
+}
+
+/** How many headers a request may have, minus one. Of more, Node's parser keeps the first ones and drops the others in silence. */
+const MAX_HEADERS = 1_000;
+
+/**
+ * Returns whether headers of a request may have been dropped: those that a proxy has appended, such as `X-Forwarded-For`, come last.
+ * A server of your own may keep fewer (`maxHeadersCount`).
+ *
+ * @see https://nodejs.org/api/http.html#servermaxheaderscount
+ */
+export function mayLackHeaders({ rawHeaders, socket }: IncomingMessage): boolean {
+  const { server } = socket as { readonly server?: { readonly maxHeadersCount?: number | null } | null }; // Node sets it
+  const kept = Math.min(server?.maxHeadersCount || MAX_HEADERS, MAX_HEADERS);
+  return rawHeaders.length >= 2 * kept;
+}
+
+/** Sends 431 for a request with too many headers, without those that it has. */
+export function rejectHeaders(request: IncomingMessage, response: ServerResponse): void {
+  const message = "The request has too many headers: it may have at most 999.";
+  const isCall = isCallPath(targetOf(request), null);
+  const body = isCall ? errorBody("validation_error", message) : `${message}\n`;
+  response.writeHead(431, {
+    "content-type": isCall ? JSON_TYPE : "text/plain; charset=utf-8",
+    ...PRIVATE_NO_STORE,
+    "content-length": Buffer.byteLength(body),
+    "x-content-type-options": "nosniff",
+    connection: "close",
+    ...Object.fromEntries(idHeaders(requestIds(() => null))),
+  });
+  response.end(body);
 }

@@ -4,7 +4,8 @@ import type { RequestContext } from "./request-context.ts";
 import { RequestError, UnavailableError } from "./request-error.ts";
 
 const NO_ADDRESS =
-  "Requests have no client address, so all clients share one limit. Pass the address: app.fetch(request, { address })";
+  "Requests have no client address, so all clients share one limit. Pass the address: app.fetch(request, { address }), and with " +
+  "WEB_TRUST_PROXY let the proxy add X-Forwarded-For";
 
 /**
  * Logs that tsweb has refused a request because of its rate or its size, or because the bus is unreachable. Other refusals are those of a single client that

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { compiledServer, createTestApp } from "#test/compiled-app";
+import { recordedLog } from "#test/recorded-log";
+import { request } from "../http/index.ts";
 import { createAddressReader } from "./host-info.ts";
 
 const warn = vi.fn();
@@ -34,5 +37,31 @@ describe("the second argument of app.fetch", () => {
     expect(warn).toHaveBeenCalledTimes(1);
     expect(warn.mock.lastCall?.[1]).toContain(fix);
     expect(warn.mock.lastCall?.[1]).toContain("All clients count as one");
+  });
+});
+
+describe("a request without X-Forwarded-For, with WEB_TRUST_PROXY", () => {
+  it("counts as one of one client, whatever its connection is, which is logged once, but not for health checks", async () => {
+    const address = compiledServer("address", () => request.address);
+    const { log, lines } = recordedLog();
+    const app = createTestApp(
+      { address },
+      {
+        env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_TRUST_PROXY: "1" },
+        rate: { calls: 3, seconds: 60 },
+        log,
+      },
+    );
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"args":{}}' };
+    const send = (peer: string) => app.fetch(new Request("http://a/__web/rpc/address", init), { address: peer });
+    await app.fetch(new Request("http://a/healthz"), { address: "10.0.0.9" });
+    expect(lines).toEqual([]);
+    const responses: Response[] = [];
+    for (const peer of ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]) {
+      responses.push(await send(peer));
+    }
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(await responses[0]?.json()).toEqual({ result: "" });
+    expect(lines.filter(({ message }) => message.includes("has no X-Forwarded-For"))).toHaveLength(1);
   });
 });

@@ -1,4 +1,6 @@
+import type { InboundRequest } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
+import { isHealthPath } from "./request-target.ts";
 
 /** Data about a request that a Fetch `Request` does not contain. */
 export interface RequestInfo {
@@ -53,4 +55,23 @@ function describeForeignInfo(info: unknown): string {
     `The second argument of app.fetch has no address${host ? `: ${host} passes its own` : ""}. All clients count as one, ` +
     `in every limit. Pass the client's address: ${fix ?? "(request) => app.fetch(request, { address })"}. See docs/hosts.md`
   );
+}
+
+/**
+ * Returns a function that logs a warning once for a request without `X-Forwarded-For`, if there should be proxies that add it
+ * (`WEB_TRUST_PROXY`). Health checks come from no client.
+ *
+ * @see docs/protocol.md 2.8
+ */
+export function createProxyWarning(log: Logger): (inbound: InboundRequest) => void {
+  let isLogged = false;
+  return ({ address, pathname }) => {
+    if (isLogged || isHealthPath(pathname)) return;
+    isLogged = true;
+    log.warn(
+      { address },
+      `A request for ${pathname} has no X-Forwarded-For, although WEB_TRUST_PROXY is set. All such requests count as those of one ` +
+        "client, in every limit. Let the proxy add the header, and let only the proxy connect, or unset WEB_TRUST_PROXY",
+    );
+  };
 }

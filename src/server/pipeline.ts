@@ -117,6 +117,7 @@ function openContext(
   ids: RequestIds = requestIds((name) => inbound.header(name)),
 ): RequestContext {
   const { config, live, bodyLimit, uploads, sessions } = site;
+  if (config.trustProxy > 0 && inbound.header("x-forwarded-for") === null) site.warnOfMissingProxy(inbound);
   return new RequestContext({
     inbound,
     id: ids.id,

@@ -4,6 +4,7 @@ import {
   type BuildToolAccess,
   createDataHeaders,
   createSecurityHeaders,
+  type InboundRequest,
   observeRedirects,
   type Redirect,
   type ResponseSecurity,
@@ -24,7 +25,7 @@ import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
 import { EventLoopDelay } from "./event-loop-delay.ts";
 import type { Health } from "./health.ts";
-import { createAddressReader } from "./host-info.ts";
+import { createAddressReader, createProxyWarning } from "./host-info.ts";
 import type { Inspection } from "./inspection.ts";
 import { manifestAssets } from "./manifest.ts";
 import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
@@ -49,6 +50,8 @@ export interface Site {
   readonly pages: PageSettings;
   /** Reads the client's address from the second argument of `app.fetch`. */
   readonly readAddress: (info: unknown) => string | undefined;
+  /** Logs once that a request lacks the header of the trusted proxies. */
+  readonly warnOfMissingProxy: (inbound: InboundRequest) => void;
   readonly router: Router;
   readonly sessions: AppSessions;
   /** Logs a warning once, if a host has removed the base from the path of a request. */
@@ -132,6 +135,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       assets: buildManifest && manifestAssets(buildManifest),
     },
     readAddress: createAddressReader(log),
+    warnOfMissingProxy: createProxyWarning(log),
     bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
     uploads: new UploadStore({
       dir: config.uploadDir,
