@@ -12,7 +12,11 @@ function fieldsOf(form: HTMLFormElement): Field[] {
  */
 export function resetFields(form: HTMLFormElement): void {
   const modified = fieldsOf(form).filter(isModified);
+  // Firefox replaces the text nodes of an `<output>`: Preact would then write the result to one that is not shown.
+  const outputs = [...document.querySelectorAll("output")].filter((output) => output.form === form);
+  const texts = outputs.map(({ childNodes }) => [...childNodes]);
   HTMLFormElement.prototype.reset.call(form); // form.reset may be a field of that name
+  outputs.forEach((output, index) => void output.replaceChildren(...(texts[index] ?? [])));
   modified.forEach(dispatchInput);
 }
 

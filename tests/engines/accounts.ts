@@ -1,6 +1,7 @@
 /**
  * Scenarios of the accounts example: sign-in with and without script, and what Back shows after a sign-out.
  */
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { RunningServer } from "#test/run-tsweb";
 import { copyAccounts, serveAccounts } from "../browser/accounts-app.ts";
@@ -25,7 +26,7 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
     const open = (page: EnginePage, path: string) => page.open(running.address + path);
 
     beforeAll(async () => {
-      running = await serveAccounts(copy);
+      running = await serveAccounts(copy, { WEB_DATA_DIR: join(copy.dir, "data") });
     });
 
     afterAll(async () => {
@@ -65,8 +66,7 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
     }
 
     for (const isScriptOn of [true, false]) {
-      const declare = isScriptOn ? essential : scenario;
-      declare(
+      essential(
         `registers, signs out, and signs in with the right password, with script ${isScriptOn}`,
         async (newContext) => {
           const page = await (await newContext({ isScriptOn })).newPage();

@@ -3,7 +3,9 @@
  */
 import { accountsScenarios } from "./accounts.ts";
 import { describeEngines } from "./each-engine.ts";
+import { pageScenarios } from "./pages.ts";
 
 describeEngines((scenarios) => {
   accountsScenarios(scenarios);
+  pageScenarios(scenarios);
 });

@@ -55,8 +55,8 @@ class FirefoxPage extends EnginePage {
   }
 
   async chooseFile(selector: string, path: string): Promise<void> {
-    const field = (await this.#page.waitForSelector(selector)) as ElementHandle<HTMLInputElement>; // a field of files
-    await field.uploadFile(path);
+    const field = await this.#page.evaluateHandle(`document.querySelector(${JSON.stringify(selector)})`);
+    await (field as ElementHandle<HTMLInputElement>).uploadFile(path); // a field of files
   }
 
   protected async dragMouse([start, ...points]: readonly { readonly x: number; readonly y: number }[]): Promise<void> {

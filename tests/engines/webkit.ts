@@ -71,6 +71,8 @@ class WebDriver {
     const args = ["--automation", `--enable-javascript=${isScriptOn}`];
     const alwaysMatch = {
       pageLoadStrategy: "none",
+      // The driver does not answer a script whose page is replaced meanwhile.
+      timeouts: { script: 2_000 },
       "webkitgtk:browserOptions": { binary: WEBKIT.browser, args },
     };
     const { sessionId } = (await this.send("POST", "/session", { capabilities: { alwaysMatch } })) as {
@@ -122,6 +124,7 @@ class WebDriver {
 class WebKitPage extends EnginePage {
   readonly #driver: WebDriver;
   readonly #window: string;
+  #isNew = true;
 
   constructor(driver: WebDriver, window: string) {
     super();
@@ -130,7 +133,9 @@ class WebKitPage extends EnginePage {
   }
 
   async open(url: string): Promise<void> {
-    const before = await this.evaluate(() => performance.timeOrigin);
+    // The driver does not answer scripts in a new tab.
+    const before = this.#isNew ? 0 : await this.evaluate(() => performance.timeOrigin);
+    this.#isNew = false;
     await this.#send("/url", { url });
     await this.until((before) => performance.timeOrigin !== before && document.readyState === "complete", before);
   }
