@@ -13,7 +13,8 @@ const EXECUTABLES = [
 
 /**
  * Chromium's headless shell: engine and network without a user interface. It needs a sixth of the processor time of
- * a Chromium with `--headless`. Debian's start script is not used, because Chromium would outlive it when it is killed.
+ * a Chromium with `--headless`. It keeps no page for Back, whatever its options: tests of Back use the full browser, as those of
+ * tests/engines do. Debian's start script is not used, because Chromium would outlive it when it is killed.
  */
 const HEADLESS_SHELLS = ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell"] as const;
 

@@ -86,8 +86,9 @@ class WebDriver {
     return (await this.send("GET", "/window")) as string; // the handle of a window is a text
   }
 
+  /** Opens a window. The mouse does not reach a tab that is not shown. */
   async openWindow(): Promise<string> {
-    const { handle } = (await this.send("POST", "/window/new", { type: "tab" })) as { handle: string };
+    const { handle } = (await this.send("POST", "/window/new", { type: "window" })) as { handle: string };
     return handle;
   }
 
@@ -133,11 +134,14 @@ class WebKitPage extends EnginePage {
   }
 
   async open(url: string): Promise<void> {
-    // The driver does not answer scripts in a new tab.
+    // The driver does not answer scripts in a new window.
     const before = this.#isNew ? 0 : await this.evaluate(() => performance.timeOrigin);
     this.#isNew = false;
     await this.#send("/url", { url });
-    await this.until((before) => performance.timeOrigin !== before && document.readyState === "complete", before);
+    await this.until((before) => {
+      const isNext = performance.timeOrigin !== before && location.protocol !== "about:";
+      return isNext && document.readyState === "complete";
+    }, before);
   }
 
   async evaluate<A extends ScriptArgument[], T>(script: PageScript<A, T>, ...args: A): Promise<T> {
