@@ -30,13 +30,48 @@ const REDIRECT_MS = 2_000;
 /** For the user of the form. */
 const UNREACHABLE = "The server cannot be reached. Check your connection, and send the form again.";
 
+/** A submission of a form. */
+interface Submission {
+  /** The parameter of the form's address, which names the function. */
+  readonly target: string;
+  readonly body: FormData;
+}
+
+/** The submissions of forms that are being sent: the first one of each is sent, or was, and the others wait. */
+const queues = new WeakMap<FormState, Submission[]>();
+
 /**
- * Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. After a reset,
- * the request is aborted, and its outcome is not shown.
+ * Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. If it is being sent
+ * already, the submission waits for its turn; one that has the same fields as the last is dropped, as by a double click. After
+ * a reset, the request is aborted, and its outcome is not shown; nothing waits any more.
  *
  * @param target the parameter of the form's address, which names the function
  */
 export async function sendForm(state: FormState, target: string, body: FormData): Promise<void> {
+  const submission: Submission = { target, body };
+  const earlier = queues.get(state);
+  if (earlier) {
+    if (!isSame(earlier.at(-1), submission)) earlier.push(submission);
+    return;
+  }
+  const queue = [submission];
+  queues.set(state, queue);
+  for (const next of queue) {
+    if (queues.get(state) !== queue) return; // reset
+    if (next !== submission) state.update({ pending: true, sent: 0 });
+    await sendSubmission(state, next);
+  }
+  if (queues.get(state) === queue) queues.delete(state);
+}
+
+function isSame(previous: Submission | undefined, { target, body }: Submission): boolean {
+  const identify = (value: FormDataEntryValue) =>
+    typeof value === "string" ? value : JSON.stringify([value.name, value.size, value.lastModified]);
+  const fieldsOf = (data: FormData) => JSON.stringify([...data].map(([name, value]) => [name, identify(value)]));
+  return previous?.target === target && fieldsOf(previous.body) === fieldsOf(body);
+}
+
+async function sendSubmission(state: FormState, { target, body }: Submission): Promise<void> {
   const { name, version } = readFormParameter(target);
   const url = getPageData().base + FORM_PREFIX + name;
   const sending = new AbortController();
@@ -60,6 +95,12 @@ export async function sendForm(state: FormState, target: string, body: FormData)
   } catch (error) {
     const { cause } = error as RPCError; // post and readResult throw nothing else
     if (!signal.aborted) showError(state, body, (cause instanceof RPCError ? cause : error) as RPCError);
+  }
+  if (signal.aborted) return;
+  try {
+    state.done?.({ result: state.result, error: state.error, data: body });
+  } catch (error) {
+    reportError(error); // that of the application
   }
 }
 
@@ -85,6 +126,7 @@ function showError(state: FormState, body: FormData, error: RPCError): void {
 /** Resets state and fields of a form, and aborts its request if it is being sent. */
 export function clear(state: FormState): void {
   state.sending?.abort();
+  queues.delete(state);
   showResult(state);
 }
 

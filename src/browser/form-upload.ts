@@ -1,4 +1,4 @@
-import { BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER } from "../protocol/index.ts";
+import { BUILD_HEADER, type Call, CSRF_HEADER, REDIRECT_HEADER } from "../protocol/index.ts";
 
 /** A request with a form. `fetch` takes it, too. */
 interface FormRequest {
@@ -6,6 +6,34 @@ interface FormRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: FormData;
   readonly signal: AbortSignal;
+}
+
+/** Receives the part of a body that has been sent, from 0 to 1. */
+export type ProgressListener = (sent: number) => void;
+
+/** The listener of {@link on_progress} while that makes its call. */
+let currentListener: ProgressListener | undefined;
+
+/** Returns the listener for a call with files that is being made, if it has one. */
+export function takeProgressListener(): ProgressListener | undefined {
+  return currentListener;
+}
+
+/**
+ * Makes a call with files, and calls a listener with the part of it that has been sent, from 0 to 1. A call without files
+ * reports nothing, and neither does one on the server.
+ *
+ * @param makeCall makes the call, before its first `await`
+ * @returns the call
+ * @example await on_progress((sent) => { s.sent = sent; }, () => store(file));
+ */
+export function on_progress<C extends Call<unknown>>(listener: ProgressListener, makeCall: () => C): C {
+  currentListener = listener;
+  try {
+    return makeCall();
+  } finally {
+    currentListener = undefined;
+  }
 }
 
 /**

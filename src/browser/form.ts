@@ -3,12 +3,13 @@ import type { RPCError } from "../errors.ts";
 import {
   errorFromJson,
   type FieldErrors,
+  type FieldName,
   type FieldValues,
   type FormFunction,
-  type FormOptions,
   type FormSubmission,
   isSubmissionOf,
   type ViewFormHandle,
+  type ViewFormOptions,
 } from "../protocol/index.ts";
 import { getPageData } from "./page-data.ts";
 import { slot } from "./slot.ts";
@@ -17,7 +18,7 @@ import { slot } from "./slot.ts";
 export type FormAction = FormFunction & { readonly id: string; readonly hash?: string };
 
 /** What the application sees of the state of a form. */
-interface FormOutcome {
+interface ShownState {
   values: FieldValues;
   error: RPCError | undefined;
   errors: FieldErrors;
@@ -28,14 +29,14 @@ interface FormOutcome {
 }
 
 /** The state of one form in the page. It is also the handle that {@link form} returns. */
-export interface FormState extends FormOutcome, ViewFormHandle {
+export interface FormState extends ShownState, ViewFormHandle {
   values: FieldValues;
   error: RPCError | undefined;
   errors: FieldErrors;
   result: unknown;
   pending: boolean;
   /** The state before the form is sent, and after a reset. */
-  readonly initial: FormOutcome;
+  readonly initial: ShownState;
   /** The part of the form that has been sent, from 0 to 1. */
   sent: number;
   /** Whether the application shows the progress, which `fetch` does not report. */
@@ -46,6 +47,8 @@ export interface FormState extends FormOutcome, ViewFormHandle {
   element?: HTMLFormElement;
   fn: FormAction;
   key: string;
+  /** The option of the application. */
+  done?: ViewFormOptions["done"];
   /** Resets state and fields. It is set when the form is rendered. */
   onReset?: () => void;
   /** Ends the request, while the form is being sent. */
@@ -57,7 +60,7 @@ export interface FormState extends FormOutcome, ViewFormHandle {
 }
 
 /** The state of a form before it is sent, and after a reset. */
-const INITIAL: FormOutcome = {
+const INITIAL: ShownState = {
   values: {},
   error: undefined,
   errors: {},
@@ -96,17 +99,24 @@ export function createForm(component: Component, fn: FormAction, key = "", isHan
  * the component again.
  *
  * @param fn the server function; the fields of the form are its parameters, by name
+ * @param options `done` is called for each submission that was answered
  * @throws Error if it is called outside the rendering of a component
  * @see docs/forms.md
  * @example
  * const signUp = form(register);
  * return <form action={signUp}>… {signUp.errors.email} <button disabled={signUp.pending}>Register</button></form>;
  */
-export function form<R>(fn: FormFunction<R>, { key = "" }: FormOptions = {}): ViewFormHandle<R> {
-  const action = fn as FormAction; // a stub
+export function form<F extends FormFunction>(
+  fn: F,
+  { key = "", done }: ViewFormOptions<Awaited<ReturnType<F>>> = {},
+): ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
+  const action = fn as FormFunction as FormAction; // a stub
   const state = slot("form", (component) => createForm(component, action, `${key}`, true));
-  // The result is that of `fn`, whose type the state does not have.
-  return Object.assign(state, { fn: action, key: `${key}` }) as ViewFormHandle<R>;
+  // The result and the fields are those of `fn`, whose type the state does not have.
+  return Object.assign(state, { fn: action, key: `${key}`, done }) as unknown as ViewFormHandle<
+    Awaited<ReturnType<F>>,
+    FieldName<F>
+  >;
 }
 
 /**

@@ -107,7 +107,7 @@ let isBroken = false;
 
 /**
  * Sends a form. It is left to the browser if its button sends it elsewhere: to another URL, or to the dialog around it.
- * A form that is being sent is not sent again.
+ * A form that is being sent is sent again after that, unless the same was sent twice: by a double click.
  */
 function submit(event: SubmitEvent, state: FormState): void {
   const form = event.currentTarget as HTMLFormElement; // the listener is that of the form
@@ -118,9 +118,8 @@ function submit(event: SubmitEvent, state: FormState): void {
   const method = submitter?.formMethod as string; // test() converts undefined to a string
   if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method)) return;
   event.preventDefault();
-  if (state.pending) return;
   const body = new FormData(form, submitter);
-  state.update({ pending: true, sent: 0 });
+  if (!state.pending) state.update({ pending: true, sent: 0 });
   loadSending().then(
     (sending) => sending.sendForm(state, target, body),
     () => {

@@ -18,14 +18,17 @@ export type {
   Feed,
   FormHandle,
   FormOptions,
+  FormOutcome,
   GapReason,
   JSX,
   Markup,
   Serialized,
   Stream,
   ViewFormHandle,
+  ViewFormOptions,
 } from "../protocol/index.ts";
 export { form } from "./form.ts";
+export { on_progress } from "./form-upload.ts";
 export { on_mount, on_unmount } from "./lifecycle.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";

@@ -60,16 +60,11 @@ export function stub(
   return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
 }
 
-/** When the page was left most recently, by `performance.now()`: the user may also have started a download. */
-let leftAt = -LEAVING_MS;
+/** Resolves when an error can be shown again: the page was about to be left, but is still there. */
+let leaving: Promise<unknown> | undefined;
 
 function noteLeaving(): void {
-  leftAt = performance.now();
-}
-
-/** Resolves later if the page is being left: until then, the view that reads a stream shows no error. */
-function whileLeaving(): Promise<unknown> | undefined {
-  if (performance.now() - leftAt < LEAVING_MS) return new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
+  leaving = new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
 }
 
 /**
@@ -80,7 +75,13 @@ function whileLeaving(): Promise<unknown> | undefined {
 export function stream(name: string, params?: readonly string[], hash?: string): RemoteFunction<Stream<unknown>> {
   const open = (args: Arguments) => {
     addEventListener("beforeunload", noteLeaving); // the same listener is added once
-    const values = openStream(name, args, (_, args, signal) => post(name, args, signal, hash), undefined, whileLeaving);
+    const values = openStream(
+      name,
+      args,
+      (_, args, signal) => post(name, args, signal, hash),
+      undefined,
+      () => leaving,
+    );
     if (process.env.NODE_ENV !== "production") {
       rejectUseAsText(values, name, `It is a stream: for await (const value of ${name}(…)) { … }.`);
     }

@@ -3,7 +3,7 @@
  * other implementations of `subscribe` and `view`. `package.json` selects between them by the condition `browser`.
  */
 
-export { on_mount, on_unmount, state } from "../browser/index.ts";
+export { on_mount, on_progress, on_unmount, state } from "../browser/index.ts";
 export { RPCError } from "../errors.ts";
 export { subscribe } from "./subscribe.ts";
 export { view } from "./view.ts";

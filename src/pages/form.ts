@@ -1,5 +1,5 @@
 import { createFormHandle } from "../forms/index.ts";
-import type { FormFunction, FormHandle, FormOptions } from "../protocol/index.ts";
+import type { FieldName, FormFunction, FormHandle, FormOptions } from "../protocol/index.ts";
 
 /**
  * Returns the state of a form of a server function in a page: what was typed, and why it was refused. Pass it as the
@@ -14,6 +14,10 @@ import type { FormFunction, FormHandle, FormOptions } from "../protocol/index.ts
  * const signUp = form(register);
  * return <form action={signUp}><input name="email" /><p>{signUp.errors.email}</p><button>Register</button></form>;
  */
-export function form<R>(fn: FormFunction<R>, options?: FormOptions): FormHandle<R> {
-  return createFormHandle(fn, options) as FormHandle<R>; // the result is that of the function
+export function form<F extends FormFunction>(
+  fn: F,
+  options?: FormOptions,
+): FormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
+  // The result and the names of the fields are those of the function.
+  return createFormHandle(fn, options) as unknown as FormHandle<Awaited<ReturnType<F>>, FieldName<F>>;
 }

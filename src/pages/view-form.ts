@@ -1,5 +1,5 @@
 import { createFormHandle } from "../forms/index.ts";
-import type { FormFunction, FormOptions, ViewFormHandle } from "../protocol/index.ts";
+import type { FieldName, FormFunction, ViewFormHandle, ViewFormOptions } from "../protocol/index.ts";
 import { getActiveRender } from "./render-state.ts";
 
 /**
@@ -7,10 +7,14 @@ import { getActiveRender } from "./render-state.ts";
  *
  * @throws TypeError for a value that is not a server function, and for a stream
  */
-export function form<R>(fn: FormFunction<R>, options?: FormOptions): ViewFormHandle<R> {
+export function form<F extends FormFunction>(
+  fn: F,
+  options?: ViewFormOptions<Awaited<ReturnType<F>>>,
+): ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
   const view = { pending: false, progress: 0, reset: () => undefined };
   const handle = createFormHandle(fn, options, view);
   const forms = getActiveRender()?.forms;
   if (forms && (handle.error || handle.result !== undefined)) forms.isSubmissionInView = true;
-  return handle as ViewFormHandle<R>; // the result is that of the function
+  // The result and the names of the fields are those of the function.
+  return handle as unknown as ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>>;
 }

@@ -33,7 +33,15 @@ export {
   KEY_FIELD,
 } from "./form.ts";
 export { ARGUMENTS_FIELD, isBlob, toFormData } from "./form-arguments.ts";
-export type { FormFunction, FormHandle, FormOptions, ViewFormHandle } from "./form-handle.ts";
+export type {
+  FieldName,
+  FormFunction,
+  FormHandle,
+  FormOptions,
+  FormOutcome,
+  ViewFormHandle,
+  ViewFormOptions,
+} from "./form-handle.ts";
 export { formHead } from "./form-head.ts";
 export { fieldErrorId } from "./form-labels.ts";
 export { readFormParameter } from "./form-parameter.ts";

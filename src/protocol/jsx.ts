@@ -10,7 +10,7 @@ interface FunctionDeclaredWithServer extends FormFunction {
 type UrlOrServerFunction =
   | string
   | FunctionDeclaredWithServer
-  | FormHandle
+  | FormHandle<unknown, never>
   | SignalLike<string | undefined>
   | undefined;
 

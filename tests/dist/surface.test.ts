@@ -139,6 +139,7 @@ describe("tsweb/browser", () => {
       "RPCError",
       "form",
       "on_mount",
+      "on_progress",
       "on_unmount",
       "state",
       "subscribe",
@@ -156,6 +157,7 @@ describe("tsweb/browser", () => {
       "Feed",
       "FormHandle",
       "FormOptions",
+      "FormOutcome",
       "FunctionComponent",
       "GapReason",
       "JSX",
@@ -167,6 +169,7 @@ describe("tsweb/browser", () => {
       "TargetedEvent",
       "View",
       "ViewFormHandle",
+      "ViewFormOptions",
       "ViewProps",
     ]);
   });

@@ -1,7 +1,7 @@
 /** The types of forms. This file is compiled with the tests and never run. */
 
 import { assertType, type Equal } from "#test/type-equality";
-import type { JSX, ViewFormHandle } from "../../src/browser/index.ts";
+import type { JSX, RPCError, ViewFormHandle } from "../../src/browser/index.ts";
 import { form } from "../../src/browser/index.ts";
 import { server } from "../../src/index.ts";
 import type { JSX as DevelopmentJSX } from "../../src/jsx-dev-runtime.ts";
@@ -64,4 +64,46 @@ export function handles(): void {
   element("button", { disabled: "false" });
   // @ts-expect-error: tsweb alone changes the state
   signUp.pending = true;
+}
+
+interface Order {
+  email: string;
+  /** The amount. */
+  quantity?: number;
+  address: { street: string; zip: string } | null;
+  tags: string[];
+  items: { price: number }[];
+}
+const order = server(({ email, address }: Order) => `${email}${address?.zip}`);
+const anything = server((value: unknown) => value);
+const record = server((counts: Record<string, number>) => counts);
+
+export function fieldNames(): void {
+  const ordering = form(order, { done: ({ result, error, data }) => assertOutcome(result, error, data) });
+  assertType<Equal<typeof ordering.errors.email, string | undefined>>();
+  assertType<Equal<(typeof ordering.errors)["address.zip"], string | undefined>>();
+  assertType<Equal<(typeof ordering.errors)["items.0.price"], string | undefined>>();
+  assertType<Equal<(typeof ordering.errors)["order.email"], string | undefined>>();
+  assertType<Equal<typeof ordering.values.quantity, string | readonly string[] | undefined>>();
+  assertType<Equal<typeof ordering.result, string | undefined>>();
+  element("form", { action: ordering });
+  // @ts-expect-error: no field has this name
+  ordering.errors.emial;
+  // @ts-expect-error: no member of the address has this name
+  ordering.errors["address.town"];
+  // @ts-expect-error: no field has this name
+  ordering.values.adress;
+  // The names of several parameters, and of values of any type, are not part of the type.
+  assertType<Equal<typeof signUpErrors.emial, string | undefined>>();
+  assertType<Equal<(typeof anyErrors)["value.x"], string | undefined>>();
+  assertType<Equal<(typeof recordErrors)["counts.a"], string | undefined>>();
+}
+const signUpErrors = form(register).errors;
+const anyErrors = form(anything).errors;
+const recordErrors = form(record).errors;
+
+function assertOutcome(_result: string | undefined, error: RPCError | undefined, _data: FormData): void {
+  assertType<Equal<typeof error, RPCError | undefined>>();
+  // @ts-expect-error: the result is that of the function
+  form(order, { done: ({ result }) => result?.missing });
 }
