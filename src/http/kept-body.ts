@@ -22,6 +22,7 @@ export function keepBodyUntilEnd(
   const release = () => {
     signal.removeEventListener("abort", release);
     releaseBody();
+    context.hasEnded = true;
   };
   if (signal.aborted) release();
   else signal.addEventListener("abort", release);

@@ -65,6 +65,8 @@ export class RequestContext {
    * the application has caught the error.
    */
   unavailable: RequestError | undefined;
+  /** Whether the response has been created, or a response that goes on has ended. What still runs is background work. */
+  hasEnded = false;
   /** Whether the response must close the connection, because a part of the body may never be read. */
   closeConnection = false;
   /** Whether a route has received the body, and may read or hold it until its response has ended. */
@@ -166,7 +168,9 @@ export class RequestContext {
 
   /** Releases the bytes of the body when the response is there, unless the handler keeps them. */
   releaseBody(): void {
-    if (!this.#isBodyKept) this.#releaseBody();
+    if (this.#isBodyKept) return;
+    this.#releaseBody();
+    this.hasEnded = true;
   }
 
   /** Keeps the bytes of the body counted after the response has started. Returns the function that releases them. */

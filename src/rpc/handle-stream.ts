@@ -56,7 +56,10 @@ export async function handleStream(
   };
   const next = async () => {
     const line = await runInContext(context, () => lines.next(start));
-    if (line.isLast) releaseAll();
+    if (line.isLast) {
+      releaseAll();
+      context.hasEnded = true;
+    }
     return line;
   };
   const waiting = new IdleWait(next);
@@ -64,7 +67,9 @@ export async function handleStream(
     // Released at once: a generator that never reaches its next `yield` must not use up its client's limit.
     releaseAll();
     waiting.stop();
-    return runInContext(context, close);
+    return runInContext(context, close).finally(() => {
+      context.hasEnded = true;
+    });
   };
   const disconnect = () => end(() => lines.disconnect());
   // Until the first line there is no body that could be cancelled, and some hosts never cancel a body.

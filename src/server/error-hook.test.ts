@@ -97,6 +97,88 @@ describe("on_error", () => {
     await expect.poll(() => reported).toEqual([{ error, details: { kind: "live", request, id: "id-of-this-one" } }]);
   });
 
+  it.each([
+    ["call", (app: App) => callOverHttp(app, "start", {}, { headers: HEADERS }), "start"],
+    ["stream", (app: App) => callOverHttp(app, "start_stream", {}, { headers: HEADERS }), "start_stream"],
+    ["form", (app: App) => post(app, "/__web/form/start"), "start"],
+    ["form of a page", (app: App) => post(app, "/start?__form=start"), "start"],
+    ["page", (app: App) => getPage(app, "/start", { headers: HEADERS }), "/start"],
+    ["route", (app: App) => getPage(app, "/start-route", { headers: HEADERS }), "/start-route"],
+    ["route with a body", (app: App) => getPage(app, "/start-body", { headers: HEADERS }), "/start-body"],
+  ] as const)(
+    "receives what a %s has started and not awaited as background, with the request and its id",
+    async (_, send, name) => {
+      const error = new Error("failed");
+      let fail: () => void = () => {};
+      const failing = new Promise<void>((resolve) => {
+        fail = resolve;
+      });
+      const reported: Reported[] = [];
+      const start = () => {
+        // As the handler of unhandled rejections does, in the context of the promise.
+        void failing.then(() =>
+          requireInternals(app, "the test").log.error({ err: error }, "Unhandled promise rejection"),
+        );
+      };
+      const app = createTestApp(
+        {
+          start: compiledServer("start", start),
+          start_stream: compiledServer(
+            "start_stream",
+            function* () {
+              start();
+              yield 1;
+            },
+            { stream: true },
+          ),
+          page: compiledPage("/start", () => {
+            start();
+            return "page";
+          }),
+          route: compiledRoute("GET /start-route", () => {
+            start();
+            return new Response(null);
+          }),
+          body: compiledRoute("GET /start-body", () => {
+            start();
+            return new Response("text");
+          }),
+        },
+        { on_error: (received, details) => void reported.push({ error: received, details }) },
+      );
+      await (await send(app)).text();
+      fail();
+      await expect
+        .poll(() => reported)
+        .toMatchObject([{ error, details: { kind: "background", request: { name }, id: "id-of-this-one" } }]);
+    },
+  );
+
+  it("receives what a stream throws while it is closed as that of the stream", async () => {
+    const error = new Error("failed");
+    const reported: Reported[] = [];
+    const stream = compiledServer(
+      "endless",
+      function* () {
+        try {
+          for (;;) yield 1;
+        } finally {
+          // biome-ignore lint/correctness/noUnsafeFinally: it is what is tested
+          throw error;
+        }
+      },
+      { stream: true },
+    );
+    const app = createTestApp(
+      { endless: stream },
+      { on_error: (received, details) => void reported.push({ error: received, details }) },
+    );
+    await (await callOverHttp(app, "endless", {}, { headers: HEADERS })).body?.cancel();
+    await expect
+      .poll(() => reported)
+      .toMatchObject([{ error, details: { kind: "stream", request: { name: "endless" } } }]);
+  });
+
   it("receives errors outside requests, and one that ends the process", async () => {
     const { app, reported } = failingApp(null);
     const { log, logCrash } = requireInternals(app, "the test");

@@ -2,7 +2,10 @@ import { currentContext, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { type RequestKind, requestTarget, type TargetSite } from "./request-target.ts";
 
-/** What was running when an unexpected error was thrown. `background`: no request, for example a timer. */
+/**
+ * What was running when an unexpected error was thrown. `background`: no request, for example a timer, or what a request has
+ * started and not awaited, after it has ended.
+ */
 export type ErrorKind = Exclude<RequestKind, "health" | "other"> | "background";
 
 /** The request during which an unexpected error was thrown. It has no query, no header and no body. */
@@ -17,9 +20,9 @@ export interface FailedRequest {
 /** What is known about an unexpected error. */
 export interface ErrorDetails {
   readonly kind: ErrorKind;
-  /** `null` in the background. */
+  /** The request, also one that has ended; `null` in the background of no request. */
   readonly request: FailedRequest | null;
-  /** The request id, which the log and the client have too; `null` in the background. */
+  /** The request id, which the log and the client have too; `null` without a request. */
   readonly id: string | null;
 }
 
@@ -71,7 +74,10 @@ export class ErrorHook {
    */
   report(error: unknown, context: RequestContext | undefined): void {
     // After the response was written, so that its client does not wait for what the function does.
-    const call = new Promise(setImmediate).then(() => this.#call(error, this.#detailsOf(context)));
+    const isBackground = context?.hasEnded ?? true;
+    const call = new Promise(setImmediate).then(() =>
+      this.#call(error, { ...this.#detailsOf(context), ...(isBackground ? { kind: "background" } : {}) }),
+    );
     this.#calls.add(call);
     void call.finally(() => this.#calls.delete(call)); // never rejects
   }
