@@ -4,6 +4,7 @@ import { type CompileOptions, Compiler, type HookContext } from "./compiler.ts";
 import { refresh } from "./refresh.ts";
 import { isInNodeModules } from "./syntax/index.ts";
 import { tsconfigPaths } from "./tsconfig-paths.ts";
+import { unsupportedSyntax } from "./unsupported-syntax.ts";
 import { PLUGIN_NAME, viteConfig } from "./vite-config.ts";
 
 /** The plugin of the compile step. Its `api` is the registry of what it has compiled. */
@@ -27,7 +28,12 @@ export function compileStep(options: CompileOptions): { plugins: Plugin[]; regis
   const recorder = new BuildRecorder();
   const pluginsWith = (workers?: () => Plugin[]) => {
     const compiler = new Compiler(options, recorder);
-    return [compilePlugin(compiler, recorder, workers), tsconfigPaths(options.entry), loadedTexts(compiler)];
+    return [
+      compilePlugin(compiler, recorder, workers),
+      tsconfigPaths(options.entry),
+      loadedTexts(compiler),
+      unsupportedSyntax(),
+    ];
   };
   return {
     plugins: [...pluginsWith(() => pluginsWith()), refresh()],

@@ -14,6 +14,7 @@ import { checkServerModule } from "./server-module-checks.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 import { pathsResolver } from "./tsconfig-paths.ts";
+import { rejectUnsupportedSyntax } from "./unsupported-syntax.ts";
 
 const STYLE_SHEET = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)$/;
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"];
@@ -68,6 +69,7 @@ async function compile(code: string, file: string): Promise<string> {
       { lang: oxcLanguageOf(file), sourcemap: true, jsx: { runtime: "automatic", importSource: "tsweb" } },
       compiled?.map,
     );
+    rejectUnsupportedSyntax(result.code, () => ({ file, code }));
     const map = Buffer.from(JSON.stringify(result.map)).toString("base64");
     return `${result.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`;
   } catch (error) {
