@@ -215,7 +215,7 @@ export class App {
    * @see docs/protocol.md 7.8
    */
   async revoke(who: RevokedUser): Promise<void> {
-    await this.#site.sessions.revocations.revoke(subjectOf(who));
+    await this.#site.sessions.revoke(subjectOf(who));
   }
 
   /**

@@ -48,6 +48,8 @@ export class RequestContext {
   isInFirstTurn = false;
   /** How far the process had read the revocations when the request began, or when they were read for the first time. */
   revocationOrder: number;
+  /** How far it had read them after the last revocation that the request itself has made; 0 without one. */
+  ownRevocationOrder = 0;
   /** Whether the headers of the response have been sent or decided. Cookies can then no longer be set. */
   headersSent = false;
   /** The session, stored and read by `session/` only, which has its type; `undefined` until it is first read. */

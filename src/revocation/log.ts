@@ -124,6 +124,11 @@ export class RevocationLog {
     return this.#subjects.order;
   }
 
+  /** Returns the position at an earlier value of {@link order}; the current one if nothing had been read then. */
+  positionAt(order: number): LogPosition | null {
+    return this.#subjects.positionAt(order);
+  }
+
   /** Returns whether a session was revoked, as far as this process knows. Call it after the first read. */
   isRevoked(session: CheckedSession): boolean {
     return this.wasRevoked(session, Number.POSITIVE_INFINITY);

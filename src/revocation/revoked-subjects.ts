@@ -52,6 +52,12 @@ export class RevokedSubjects {
     return this.#epochs.length === 0 ? 0 : this.#order(this.#epochs.length, this.#seq);
   }
 
+  /** Returns the position at an earlier value of {@link order}; the current one if nothing had been read then. */
+  positionAt(order: number): LogPosition | null {
+    const epoch = this.#epochs[Math.floor(order / SEQ_LIMIT) - 1];
+    return epoch === undefined ? this.position : { epoch, seq: order % SEQ_LIMIT };
+  }
+
   /** The number of subjects in memory. */
   get size(): number {
     return this.#orders.size;

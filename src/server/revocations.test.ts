@@ -1,11 +1,13 @@
 /** What `session.revoke` ends, for every kind of handler, in the process that revokes. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { callOverHttp } from "#test/compiled-app";
+import { callOverHttp, compiledServer } from "#test/compiled-app";
 import { issueFeed, openEventStream, poll, requestLive } from "#test/live-client";
-import { call, createRevocableApp, enter, KINDS, streamEvents } from "#test/revocable-app";
+import { call, createRevocableApp, enter, KINDS, REVOCABLE_MODULE, streamEvents } from "#test/revocable-app";
 import { linesOf, readerOf, textOf } from "#test/streaming-app";
 import type { App } from "../app.ts";
+import { runOutsideRequests } from "../http/index.ts";
+import { session } from "../session/index.ts";
 import { visitor } from "../testing/index.ts";
 
 const apps: App[] = [];
@@ -74,6 +76,64 @@ describe("the cookie of a revoked user", () => {
     const cookie = await enter(app, "ada");
     await app.revoke("ada");
     expect(await call(app, "who", {}, cookie)).toBe("nobody");
+  });
+});
+
+describe("a sign-in", () => {
+  /** Signs a user in after `meanwhile`, and returns the status of the response, its `Set-Cookie`, and who it is for. */
+  async function signIn(
+    meanwhile: (app: App) => Promise<unknown>,
+    cookie: (app: App) => Promise<string> | string = () => "",
+  ) {
+    const renew = compiledServer("renew", async () => {
+      session.user(); // or a password is read
+      await meanwhile(app);
+      session.login("ada");
+      return session.user()?.sub;
+    });
+    const app = open({ modules: [REVOCABLE_MODULE, { renew }] });
+    const headers = { cookie: await cookie(app) };
+    const response = await callOverHttp(app, "renew", {}, { headers });
+    const newCookie = response.headers.get("set-cookie")?.split(";")[0] ?? null;
+    const user = newCookie === null ? null : await call(app, "who", {}, newCookie);
+    return [response.status, newCookie === null, user];
+  }
+
+  const outside = (revoke: () => Promise<unknown>) => runOutsideRequests(revoke);
+  const asAda = (app: App) => enter(app, "ada");
+
+  it.each<[string, (app: App) => string | Promise<string>]>([
+    ["another session of the user", asAda],
+    ["a password", () => ""],
+  ])("after %s was checked is refused if the user was revoked since the request began", async (_, cookie) => {
+    expect(await signIn((app) => outside(() => app.revoke("ada")), cookie)).toEqual([401, true, null]);
+  });
+
+  it("is refused after the request's own revocation, if its session was revoked before that", async () => {
+    const meanwhile = async (app: App) => {
+      await outside(() => app.revoke("ada"));
+      await session.revoke("ada");
+    };
+    expect(await signIn(meanwhile, asAda)).toEqual([401, true, null]);
+  });
+
+  it("is accepted after the request's own revocations, also by app.revoke", async () => {
+    expect(await signIn(() => session.revoke("ada"), asAda)).toEqual([200, false, "ada"]);
+    expect(await signIn((app) => app.revoke("ada"), asAda)).toEqual([200, false, "ada"]);
+    const twice = async () => {
+      await session.revoke({ sid: session.sid ?? "" });
+      await session.revoke("ada");
+    };
+    expect(await signIn(twice, asAda)).toEqual([200, false, "ada"]);
+  });
+
+  it("is accepted if another user was revoked since the request began, or the user before it", async () => {
+    expect(await signIn((app) => outside(() => app.revoke("bob")))).toEqual([200, false, "ada"]);
+    const revoked = async (app: App) => {
+      await app.revoke("ada");
+      return "";
+    };
+    expect(await signIn(async () => undefined, revoked)).toEqual([200, false, "ada"]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { RequestContext, RequestError, runOutsideRequests } from "../http/index.ts";
+import { currentContext, RequestContext, RequestError, runOutsideRequests } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { formatLogPosition, RevocationLog, type RevocationSource } from "../revocation/index.ts";
 import { ClockSkewLog } from "./clock-skew.ts";
@@ -48,14 +48,33 @@ export class AppSessions {
   }
 
   /**
-   * Returns the member `rev_pos` of a session that is issued now; `null` if nothing can be revoked.
+   * Returns the member `rev_pos` of a session that a request issues: the position when the request began or, if it has revoked
+   * sessions itself, after that; `null` if nothing can be revoked. A request may have read a password or a session of before a
+   * revocation: what it issues is of before it, too.
    *
    * @throws RequestError 503 before the revocations were read: the session could be refused as one of before
    */
-  currentPosition(context: RequestContext): string | null {
+  positionFor(context: RequestContext): string | null {
     this.#requireLoaded(context);
-    const { position } = this.revocations;
+    const position = this.revocations.positionAt(Math.max(context.revocationOrder, context.ownRevocationOrder));
     return position && formatLogPosition(position);
+  }
+
+  /**
+   * Revokes the sessions of a subject. The current request can then sign in, unless its session was revoked before.
+   *
+   * @throws Error as {@link RevocationLog.revoke}
+   */
+  async revoke(subject: string): Promise<void> {
+    const context = currentContext();
+    const isOwn = context?.sessions === this;
+    const session = isOwn ? storedSession(context) : null;
+    const hasEnded = session !== null && this.revocations.isRevoked(session) && context?.ownRevocationOrder === 0;
+    try {
+      await this.revocations.revoke(subject);
+    } finally {
+      if (isOwn && !hasEnded) context.ownRevocationOrder = this.revocations.order;
+    }
   }
 
   /**

@@ -48,6 +48,8 @@ export interface Session {
    * @throws TypeError that names the invalid user id or claim
    * @throws RangeError that names the size of the cookie, if browsers would not store it
    * @throws Error after the headers of the response have been sent
+   * @throws RPCError `unauthenticated` if the user was revoked since the request began, unless the request itself has done it:
+   *   the password or the session that it has checked may be of before
    * @throws RequestError 503 before the revocations were read
    */
   login(user_id: string, ...claims: LoginClaims): void;
@@ -113,15 +115,17 @@ export const session: Session = Object.freeze<Session>({
   login(user_id, ...[claims]) {
     const context = requireContext("session.login()");
     const { config } = context;
-    const position = sessionsOf(context)?.currentPosition(context) ?? null;
+    const sessions = sessionsOf(context);
+    const position = sessions?.positionFor(context) ?? null;
     const text = createPayload(user_id, claims ?? {}, { nowSeconds: nowSeconds(), position });
+    const issued = parsePayload(text, nowSeconds());
+    if (issued && sessions?.revocations.isRevoked(issued)) throw revokedMeanwhileError();
     const name = sessionCookieName(config.cookieSecure);
     const token = signToken(keysFor(config, "session").sign, text);
     checkCookieSize(name, token);
     context.setCookie(name, token, { maxAge: MAX_AGE_SECONDS });
-    const issued = parsePayload(text, nowSeconds());
     context.session = issued;
-    if (issued) sessionsOf(context)?.signedIn(issued);
+    if (issued) sessions?.signedIn(issued);
   },
 
   user<T>() {
@@ -157,7 +161,7 @@ export const session: Session = Object.freeze<Session>({
     const subject = subjectOf(who);
     const sessions = sessionsOf(context);
     if (!sessions) throw new Error("session.revoke: this request belongs to no application.");
-    await sessions.revocations.revoke(subject);
+    await sessions.revoke(subject);
   },
 });
 
@@ -185,6 +189,10 @@ const SIGNED_OUT_SECONDS = 30 * 60;
 function currentUser<T>(context: RequestContext): User<T> | null {
   // The application signed these claims itself. That they have the type T is its own assertion.
   return (currentSession(context)?.user ?? null) as User<T> | null;
+}
+
+function revokedMeanwhileError(): RPCError {
+  return new RPCError("unauthenticated", "You were signed out. Please sign in again.");
 }
 
 function checkCookieSize(name: string, token: string): void {

@@ -17,7 +17,8 @@ export const streamEvents: string[] = [];
 /** How many response bodies of the route that catches every error were cancelled. */
 export let cancelledBodies = 0;
 
-const MODULE = {
+/** The declarations of the applications. */
+export const REVOCABLE_MODULE = {
   ...liveFunctions,
   revoke: compiledServer("revoke", (subject: string | { sid: string }) => session.revoke(subject), {
     params: { subject: "any" },
@@ -71,7 +72,7 @@ const MODULE = {
 
 /** Returns an application. */
 export function createRevocableApp(options: Partial<AppOptions> = {}): App {
-  return createTestApp(MODULE, { rate: false, ...options });
+  return createTestApp(REVOCABLE_MODULE, { rate: false, ...options });
 }
 
 /** Signs a user in, and returns the `Cookie` header. */
