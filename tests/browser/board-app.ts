@@ -11,7 +11,8 @@ import { startBuilt, startDev } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
 import { ExampleApp, startExample } from "./example-app.ts";
 
-const PACKAGES = ["tsweb", "@dnd-kit/core", "@libsql/client", "drizzle-orm", "react", "react-dom", "zod"];
+/** The packages of the example. */
+export const BOARD_PACKAGES = ["tsweb", "@dnd-kit/core", "@libsql/client", "drizzle-orm", "react", "react-dom", "zod"];
 
 /** A PNG of one pixel. */
 export const PNG = Buffer.from(
@@ -28,7 +29,7 @@ interface LibSQL {
 export class BoardApp extends ExampleApp {
   /** Starts a copy of the example. The caller calls {@link close}. */
   static async open(mode: "built" | "dev"): Promise<BoardApp> {
-    const copy = copyExample("board", PACKAGES);
+    const copy = copyExample("board", BOARD_PACKAGES);
     const started = await startExample(copy, async () => {
       if (mode === "built") await buildOnce(copy.dir, "board");
       return (mode === "built" ? startBuilt : startDev)(copy.dir, {

@@ -1,11 +1,14 @@
 /**
  * Scenarios in Chromium, Firefox and WebKit: three of each engine in `npm test`, all in `npm run matrix -- engines`.
  */
+import { IS_MATRIX } from "#test/matrix";
 import { accountsScenarios } from "./accounts.ts";
 import { describeEngines } from "./each-engine.ts";
+import { exampleScenarios } from "./examples.ts";
 import { pageScenarios } from "./pages.ts";
 
 describeEngines((scenarios) => {
   accountsScenarios(scenarios);
   pageScenarios(scenarios);
+  if (IS_MATRIX) exampleScenarios(scenarios);
 });
