@@ -66,7 +66,8 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
     }
 
     for (const isScriptOn of [true, false]) {
-      essential(
+      const declare = isScriptOn ? essential : scenario;
+      declare(
         `registers, signs out, and signs in with the right password, with script ${isScriptOn}`,
         async (newContext) => {
           const page = await (await newContext({ isScriptOn })).newPage();
