@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "#test/free-port";
 import { buildNitro, NITRO_DIR } from "#test/host-packages";
 import { type RunningServer, startProgram } from "#test/run-tsweb";
@@ -18,7 +19,7 @@ export { buildWireProject } from "#test/wire-app";
 /** The result of one suite on one runtime. */
 export interface SuiteResult {
   readonly runtime: string;
-  /** What was tested: `dist/server.mjs`, `app.fetch`, `tsweb/auth`, or the unit tests of `src/adapters`. */
+  /** What was tested: `dist/server.mjs`, its stop, `app.fetch`, `tsweb/auth`, or the unit tests of `src/adapters`. */
   readonly subject: string;
   readonly passed: number;
   readonly failures: readonly { readonly title: string; readonly message: string }[];
@@ -53,10 +54,11 @@ async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]
     subject: "dist/server.mjs",
     ...(await runWireCases(serverStarter(program, runtime, dir, "dist/server.mjs"), true)),
   };
+  const stop = { runtime: name, subject: "SIGTERM under load", ...(await stopUnderLoad(program, runtime, dir)) };
   const auth = { runtime: name, subject: "tsweb/auth", ...(await runToolkit(program, runtime)) };
   if (runtime.ownServer === null) {
     const unit = { runtime: name, subject: "src/adapters", ...(await runUnitTests(program, ["src/adapters"])) };
-    return [builtServer, auth, unit];
+    return [builtServer, stop, auth, unit];
   }
   const file = `own-server-${runtime.program}.mjs`;
   writeFileSync(join(dir, file), `import app from "./dist/app.mjs";\n${runtime.ownServer}`);
@@ -65,7 +67,34 @@ async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]
     subject: "app.fetch",
     ...(await runWireCases(serverStarter(program, runtime, dir, file), false)),
   };
-  return [builtServer, ownServer, auth];
+  return [builtServer, stop, ownServer, auth];
+}
+
+/** Stops the built server by SIGTERM while clients send requests: it has to exit with 0. */
+async function stopUnderLoad(program: string, runtime: Runtime, dir: string): Promise<Counts> {
+  const server = await serverStarter(program, runtime, dir, "dist/server.mjs")("plain");
+  let isRunning = true;
+  const load = Array.from({ length: 20 }, async () => {
+    while (isRunning)
+      await fetch(server.address).then(
+        (response) => response.text(),
+        () => undefined,
+      );
+  });
+  try {
+    await pause(500);
+    server.signal("SIGTERM");
+    const code = await withTimeout(20_000, server.exited);
+    if (code !== 0) throw new Error(`The server exited with ${code}: ${server.output().slice(-2_000)}`);
+    return { passed: 1, failures: [] };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { passed: 0, failures: [{ title: "exits with 0 after SIGTERM under load", message }] };
+  } finally {
+    isRunning = false;
+    server.signal("SIGKILL");
+    await Promise.all([...load, server.exited]);
+  }
 }
 
 /** Runs the wire suite against a server of Nitro on this Node, with the application below a prefix (docs/hosts.md). */
