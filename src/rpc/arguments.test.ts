@@ -111,6 +111,15 @@ describe("bindArguments with positional parameters", () => {
     });
   });
 
+  it("shows a number that is too large for a double as infinite in the error", () => {
+    expect(errorOf(() => bindArguments(BUY, args('{"item":1,"quantity":1e400}'))).message).toBe(
+      "quantity: expected int, got Infinity",
+    );
+    expect(errorOf(() => bindArguments(BUY, args('{"item":1,"quantity":-1e400}'))).message).toBe(
+      "quantity: expected int, got -Infinity",
+    );
+  });
+
   it("names all members of a union in the error", () => {
     const page = signature([{ name: "size", type: "int", nullable: true, literals: ["all"] }]);
     expect(errorOf(() => bindArguments(page, { size: "some" })).message).toBe(

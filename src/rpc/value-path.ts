@@ -10,7 +10,10 @@ function truncate(text: string): string {
  * is named like a secret, because the caller may show the message on a page or log it.
  */
 export function describeReceived(path: string, value: unknown): string {
-  return isSecretName(path) ? "" : `, got ${truncate(JSON.stringify(value) ?? String(value))}`;
+  if (isSecretName(path)) return "";
+  // JSON.parse reads 1e400 as Infinity, whose JSON is null.
+  const json = typeof value === "number" ? undefined : JSON.stringify(value);
+  return `, got ${truncate(json ?? String(value))}`;
 }
 
 /** Returns whether a parameter, or a path inside one, is named like a secret. When unsure, it returns `true`. */

@@ -140,6 +140,16 @@ it("a video is uploaded with its progress, and downloaded in parts", async () =>
   const response = await fetch(running.address + path, { headers: { connection: "close", range: "bytes=2999990-" } });
   expect([response.status, await response.text()]).toEqual([206, "v".repeat(10)]);
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="video.mp4"');
+  await form.getByText("Uploaded: Holidays").waitFor();
+});
+
+it("a video of a call without a form is uploaded with its progress", async () => {
+  const page = await users.newPage();
+  await page.goto("/");
+  const clip = page.locator("label", { hasText: "Clip" });
+  await clip.locator("input").setInputFiles({ name: "a.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(900_000) });
+  await clip.getByText("Received 900000 bytes").waitFor();
+  expect(await clip.locator("progress").evaluate((element: HTMLProgressElement) => element.value)).toBe(1);
 });
 
 it("a document goes to the storage itself, with a signed address", async () => {
