@@ -54,9 +54,9 @@ const VIOLATIONS = [
   ],
   [
     "a value where only types are allowed",
-    "session/a.ts",
-    'import { x } from "../config/index.ts"; x;',
-    "only types of config in session",
+    "tracing/a.ts",
+    'import { x } from "../live/index.ts"; x;',
+    "only types of live in tracing",
   ],
   [
     "a node: module in browser/",
