@@ -190,6 +190,7 @@ describe("an event handler that is no function", () => {
     [h("input", { onInputCapture: true as never }), "<input/>"],
     [h("svg", null, h("a", { onClick: code as never })), "<svg><a></a></svg>"],
     [h("my-list", { onOpen: "first" } as object), '<my-list onOpen="first"></my-list>'],
+    [h("my-list", { onOpen: "first", onClick: code, ONLOAD: code } as object), '<my-list onOpen="first"></my-list>'],
   ];
 
   it.each(elements)("is not rendered as an inline handler, outside and inside a view: %#", async (element, html) => {
