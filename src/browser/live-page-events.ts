@@ -21,13 +21,6 @@ export function watchPage(): void {
 function handleVisibility(ms: number): void {
   clearTimeout(hideTimer);
   if (!document.hidden) resumeStream();
-  else if (hasFewConnections()) hideTimer = setTimeout(releaseStream, ms);
-}
-
-/**
- * Returns whether the page was loaded over HTTP/1.x. There a browser has six connections per site, shared by all tabs:
- * six event streams would block every other request.
- */
-function hasFewConnections(): boolean | undefined {
-  return getNavigation()?.nextHopProtocol.startsWith("http/1");
+  // Over HTTP/1.x a browser has six connections per site, shared by all tabs: six event streams would block every other request.
+  else if (getNavigation()?.nextHopProtocol.startsWith("http/1")) hideTimer = setTimeout(releaseStream, ms);
 }

@@ -34,7 +34,7 @@ export async function restart(): Promise<void> {
   const run = ++currentRun;
   await sleep(0);
   if (run === currentRun) controller?.abort();
-  while (run === currentRun && listeners.size > 0) {
+  while (run === currentRun && listeners.size) {
     const isStream = !isReleased && performance.now() >= streamAt;
     controller = new AbortController();
     const { signal } = controller;
@@ -49,9 +49,17 @@ export async function restart(): Promise<void> {
     if (run !== currentRun) return;
     const isTimedOut = signal.aborted;
     controller.abort(); // the rest of the response
+    const delay = isStream ? retryMs : POLL_RETRY_MS;
     if (isStream && (isTimedOut || failures > 1)) streamAt = performance.now() + POLLING_MS;
-    // A released page that is behind polls without the long delay: it might never catch up with a busy channel.
-    else await sleep(isReleased && !isBehind ? MAX_DELAY_MS : retryDelay(isStream ? retryMs : POLL_RETRY_MS));
+    else {
+      await sleep(
+        // A released page that is behind polls without the long delay: it might never catch up with a busy channel.
+        isReleased && !isBehind
+          ? MAX_DELAY_MS
+          : // The server sends more than the longest delay if it has many connections.
+            Math.max(delay, Math.min(MAX_DELAY_MS, delay * 2 ** failures)) * (1 - Math.random() / 2),
+      );
+    }
   }
 }
 
@@ -94,7 +102,7 @@ async function stream(run: number, signal: AbortSignal): Promise<void> {
       const event = parse(line);
       if (event) handleEvent(request, event);
     }
-    if (listeners.size === 0) return;
+    if (!listeners.size) return;
   }
 }
 
@@ -118,19 +126,18 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   const response = await fetchLive(`${POLL_PATH}?${request.query}&wait=${isReleased ? 0 : 25}`, signal);
   const { status } = response;
   // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
-  if (/40[03]|414/.test(`${status}`)) return handleRefusal(request, status);
+  // Only new feeds can help if the key has changed or the URL is too long.
+  if (/40[03]|414/.test(`${status}`)) {
+    console.error(`Feeds refused (${status})`);
+    for (const channel of request.channels) reportGap(request, [channel, "expired"]);
+    return;
+  }
   const { events, gaps, cursor, more }: PollResponse = await response.json();
   if (run !== currentRun) return;
   deliver(request, cursor, events); // throws if the JSON is not the application's: it has no cursor
   for (const gap of gaps) reportGap(request, gap);
   failures = 1; // so that one failed event stream is enough to poll again
   return more;
-}
-
-/** Expires all feeds of a rejected request: only new feeds can help if the key has changed or the URL is too long. */
-function handleRefusal(request: SubscriptionRequest, status: number): void {
-  console.error(`Feeds refused (${status})`);
-  for (const channel of request.channels) reportGap(request, [channel, "expired"]);
 }
 
 function fetchLive(path: string, signal: AbortSignal): Promise<Response> {
@@ -143,11 +150,6 @@ function startWatchdog(ms: number): void {
   lastReceivedAt = Date.now();
   clearTimeout(watchdog);
   watchdog = setTimeout(() => controller?.abort(), ms);
-}
-
-function retryDelay(ms: number): number {
-  // The server sends more than the longest delay if it has many connections.
-  return Math.max(ms, Math.min(MAX_DELAY_MS, ms * 2 ** failures)) * (1 - Math.random() / 2);
 }
 
 function sleep(ms: number): Promise<void> {

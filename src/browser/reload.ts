@@ -30,20 +30,16 @@ export function reloadOnce(error: unknown): void {
   sessionStorage[key] = 1;
 }
 
+/** Reloads the page unless the user is typing or has typed something, or the page was opened by a reload just now. */
 function reloadWhenIdle(): void {
-  timer = isInUse() ? setTimeout(reloadWhenIdle, RELOAD_CHECK_MS) : undefined;
+  // An active element that is not HTML has no `isContentEditable`, and no text to enter.
+  const active = document.activeElement as HTMLElement | null;
+  const isInUse =
+    active?.isContentEditable ||
+    getFields().some(isModified) ||
+    (performance.now() <= MIN_RELOAD_INTERVAL_MS && getNavigation()?.type === "reload"); // also by the user
+  timer = isInUse ? setTimeout(reloadWhenIdle, RELOAD_CHECK_MS) : undefined;
   if (timer) return;
   history.replaceState(history.state, ""); // the page of a form is then reloaded with GET, and the form not sent again
   location.reload(); // the user may cancel the reload
-}
-
-/** Returns whether the user is typing or has typed something, or the page was opened by a reload just now. */
-function isInUse(): boolean {
-  // An active element that is not HTML has no `isContentEditable`, and no text to enter.
-  const active = document.activeElement as HTMLElement | null;
-  return (
-    active?.isContentEditable ||
-    getFields().some(isModified) ||
-    (performance.now() <= MIN_RELOAD_INTERVAL_MS && getNavigation()?.type === "reload") // also by the user
-  );
 }
