@@ -250,6 +250,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
             return users.problems.join("\n");
           })
           .toContain("was made with React, which cannot be rendered here");
+        await users.closeAll(); // each click fails
         users.problems.splice(0); // React logs the call of its hook, too
       },
     );
