@@ -1,5 +1,6 @@
 import type { Plugin, ResolvedConfig } from "vite";
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
+import { commonJsModules } from "./commonjs-modules.ts";
 import { type CompileOptions, Compiler, type HookContext } from "./compiler.ts";
 import { refresh } from "./refresh.ts";
 import { isInNodeModules } from "./syntax/index.ts";
@@ -36,7 +37,7 @@ export function compileStep(options: CompileOptions): { plugins: Plugin[]; regis
     ];
   };
   return {
-    plugins: [...pluginsWith(() => pluginsWith()), refresh()],
+    plugins: [...pluginsWith(() => pluginsWith()), commonJsModules(), refresh()],
     registry: recorder,
   };
 }

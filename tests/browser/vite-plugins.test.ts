@@ -1,8 +1,9 @@
 /**
- * Tailwind, MDX, CSS modules and PostCSS in Chromium, as docs/vite.md describes them: built, and in development.
+ * Tailwind, MDX, CSS modules, PostCSS and packages of a workspace in Chromium, as docs/vite.md describes them: built, and in
+ * development.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,8 +33,8 @@ const FILES = {
   "src/style.css": documented("src/style.css"),
   "src/variables.css": "$accent: rgb(1, 2, 3);\n.accent { color: $accent; }\n",
   "src/app.ts":
-    'import { App } from "tsweb";\nimport * as late from "./late.server.tsx";\nimport * as pages from "./pages.server.tsx";\nimport "./style.css";\nimport "./variables.css";\n' +
-    "export default new App({ modules: [pages, late] });\n",
+    'import { App } from "tsweb";\nimport * as late from "./late.server.tsx";\nimport * as linked from "./linked.server.tsx";\nimport * as pages from "./pages.server.tsx";\nimport "./style.css";\nimport "./variables.css";\n' +
+    "export default new App({ modules: [pages, late, linked] });\n",
   "src/about.mdx": "# About {props.name}\n\nWritten in **MDX**.\n",
   "src/note.mdx": "## A note\n\nIn a *view*.\n",
   "src/pages.server.tsx":
@@ -64,7 +65,45 @@ const FILES = {
   "src/card.module.css": ".card { color: rgb(7, 8, 9); }\n",
 };
 
+/** Packages outside of the application's folder, which are linked into its `node_modules`. */
+const LINKED_FILES = {
+  "ui/package.json": '{ "name": "ui", "type": "module", "exports": { ".": "./panel.tsx", "./*": "./*" } }\n',
+  "ui/panel.tsx":
+    'import { state, view } from "tsweb/browser";\nimport { save } from "./actions.server.ts";\nimport { label } from "./label.ts";\n' +
+    'import logo from "./logo.svg";\nimport "./own.css";\nimport "ui/panel.css";\n' +
+    'export const Panel = view(() => {\n  const own = state({ count: 0, saved: "" });\n  const send = async () => {\n' +
+    "    own.saved = await save(label);\n  };\n  return (\n" +
+    '    <section id="panel">\n      <img src={logo} alt="" />\n      <button type="button" onClick={() => own.count++}>{own.count}</button>\n' +
+    '      <a href="#panel" onClick={send}>Send</a>\n      <p id="label">{label}</p>\n      <p id="saved">{own.saved}</p>\n    </section>\n  );\n});\n',
+  "ui/label.ts": 'export const label = "Label";\n',
+  "ui/unused.ts": 'export const unused = "not served";\n',
+  "ui/actions.server.ts":
+    'import { server } from "tsweb";\nexport const save = server((text: string) => "saved " + text);\n',
+  "ui/own.css": "#panel { color: rgb(8, 8, 1); }\n",
+  "ui/panel.css": "#panel { padding-top: 23px; }\n",
+  "ui/logo.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>\n',
+  "greeting/package.json": '{ "name": "greeting", "main": "index.js", "types": "index.d.ts" }\n',
+  "greeting/index.js":
+    'const { basename } = require("node:path");\nconst { word } = require("./word");\nexports.greet = (path) => word + " " + basename(path);\n',
+  "greeting/word.js": 'exports.word = "Hello";\n',
+  "greeting/index.d.ts": "export function greet(path: string): string;\n",
+};
+
+const LINKED_PAGE = `import { page } from "tsweb";
+import greeting, { greet } from "greeting";
+import { Panel } from "ui";
+import { save } from "ui/actions.server.ts";
+export { save };
+export const linked = page("/linked", () => (
+  <main>
+    <h1>{greet("/users/Ada") + (greeting.greet === greet ? "!" : "")}</h1>
+    <Panel />
+  </main>
+));
+`;
+
 let project: TestProject;
+let packages: TestProject;
 let browser: Browser;
 const servers: Partial<Record<"built" | "dev", RunningServer>> = {};
 
@@ -73,6 +112,10 @@ beforeAll(async () => {
   project = TestProject.fromFiles(FILES);
   project.linkPackages(VITE_PLUGINS_DIR);
   project.linkPackages(repository, ["vite"]); // npm installs it with tsweb
+  packages = TestProject.fromFiles(LINKED_FILES);
+  symlinkSync(packages.file("ui"), packages.file("node_modules/ui"), "dir");
+  for (const name of ["ui", "greeting"]) symlinkSync(packages.file(name), project.file(`node_modules/${name}`), "dir");
+  project.write("src/linked.server.tsx", LINKED_PAGE);
   await build(project.dir);
   [servers.built, servers.dev, browser] = await Promise.all([
     startBuilt(project.dir, { WEB_ENV: "development" }),
@@ -85,6 +128,7 @@ afterAll(async () => {
   await browser?.close();
   const codes = await Promise.all(Object.values(servers).map((server) => server.stop()));
   project?.remove();
+  packages?.remove();
   expect(codes).toEqual([0, 0]);
 });
 
@@ -146,6 +190,51 @@ describe.each(["built", "dev"] as const)("an application that is %s", (kind) => 
     expect(html).toMatch(/<h2>A note<\/h2>\s*<p>In a <em>view<\/em>\.<\/p>/);
     const { page, errors } = await open(kind);
     expect(await page.locator("#card h2").textContent()).toBe("A note");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("a package of a workspace, outside of the application's folder", () => {
+  it.each(["built", "dev"] as const)("has its views, style sheets, images and server functions, %s", async (kind) => {
+    const { page, errors } = await open(kind, "/linked");
+    expect(await page.locator("h1").textContent()).toBe("Hello Ada!");
+    expect(await styleOf(page, "#panel", "color")).toBe("rgb(8, 8, 1)");
+    expect(await styleOf(page, "#panel", "paddingTop")).toBe("23px");
+    expect(await page.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(9);
+    await page.locator("a").click();
+    await expect.poll(() => page.locator("#saved").textContent()).toBe("saved Label");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("is served in development only as far as browser modules refer to it", async () => {
+    await (await open("dev", "/linked")).page.close();
+    const statusOf = async (file: string) =>
+      (await fetch(`${servers.dev?.address}/__web/dev/@fs${packages.file(file)}`)).status;
+    expect(await Promise.all(["ui/panel.tsx", "ui/label.ts", "ui/own.css", "ui/logo.svg"].map(statusOf))).toEqual(
+      Array<number>(4).fill(200),
+    );
+    const refused = [
+      "ui/unused.ts",
+      "ui/actions.server.ts",
+      "ui/panel.tsx?raw",
+      "ui/package.json",
+      "greeting/index.js",
+    ];
+    expect(await Promise.all(refused.map(statusOf))).toEqual(refused.map(() => 404));
+  });
+
+  it("is updated in development, and keeps the state of its views", async () => {
+    const { page, errors } = await open("dev", "/linked");
+    const count = await page.locator("button").textContent();
+    packages.edit("ui/label.ts", "Label", "Edited label");
+    await expect.poll(() => page.locator("#label").textContent()).toBe("Edited label");
+    packages.edit("ui/own.css", "8, 8, 1", "8, 8, 2");
+    await expect.poll(() => styleOf(page, "#panel", "color")).toBe("rgb(8, 8, 2)");
+    expect(await page.locator("button").textContent()).toBe(count);
+    packages.edit("greeting/word.js", "Hello", "Welcome");
+    await expect.poll(() => page.locator("h1").textContent()).toBe("Welcome Ada!");
     expect(errors).toEqual([]);
     await page.close();
   });

@@ -21,8 +21,18 @@ const ERROR_PAGE = "virtual:tsweb/error-page";
 const VIOLATIONS = "virtual:tsweb/policy-violations";
 const ERRORS = "virtual:tsweb/errors";
 
-/** Returns the URL at which Vite serves a file, by its path relative to the project's root, or a virtual module. */
-export const devUrl = (path: string) => `${DEV_BASE}${path}`;
+/** Returns the URL at which Vite serves a virtual module, or a file by its path relative to the project's root. */
+const devUrl = (path: string) => `${DEV_BASE}${path}`;
+
+/**
+ * Returns the URL at which Vite serves a file. A file outside of the project's root, such as one of a linked package in a
+ * workspace, has that of its absolute path below `@fs/`.
+ *
+ * @param file its absolute path
+ */
+export function fileUrl(file: string, root: string): string {
+  return devUrl(file.startsWith(`${root}/`) ? relativeFile(root, file) : `@fs/${file.replace(/^\//, "")}`);
+}
 
 /** Vite's own script, which replaces edited modules. */
 const VITE_CLIENT = devUrl("@vite/client");
@@ -157,13 +167,13 @@ export function developmentAssets(
   const { root } = ssr.config;
   const graph = moduleGraphOf(ssr);
   const isView = (id: string) => registry.views().some(({ file }) => posix.join(root, file) === id);
-  const toUrl = (file: string) => devUrl(relativeFile(root, file));
+  const toUrl = (file: string) => fileUrl(file, root);
   return {
     scripts: FIRST_SCRIPTS,
     nonce,
     atRoot: true,
     islands: { src: ISLANDS_SCRIPT, preload: [] },
-    view: ({ file }) => ({ src: devUrl(file), preload: [] }),
+    view: ({ file }) => ({ src: toUrl(posix.join(root, file)), preload: [] }),
     styles(page) {
       const pageStyles = page ? styleSheetsOf(posix.join(root, page.file), graph, { isView }) : [];
       return [...new Set([...appStyleSheets(entry, { root, graph, isView }), ...pageStyles])].map(toUrl);

@@ -1,7 +1,8 @@
+import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode } from "vite";
 import { type BuildRegistry, namesServerOnlyUrl } from "../../compile/index.ts";
-import { relativeFile, STYLE_SHEET } from "../project/index.ts";
-import { DEV_BASE, devUrl, PAGE_SCRIPTS } from "./assets.ts";
+import { STYLE_SHEET } from "../project/index.ts";
+import { DEV_BASE, fileUrl, PAGE_SCRIPTS } from "./assets.ts";
 
 /**
  * Vite writes the URL of an imported file into the code of the module that imports it: in quotes, or in `url(…)` of a
@@ -70,19 +71,19 @@ export class BrowserFiles {
   /** Returns the URL that pages refer to. Images and other files are in the code of the server's modules. */
   #pageUrl(key: string, { ssr, entry, registry }: ServedApplication): string | undefined {
     const { root } = ssr.config;
-    const views = new Set(registry.views().map(({ file }) => `${root}/${file}`));
+    const views = new Set(registry.views().map(({ file }) => posix.join(root, file)));
     for (const id of importedIds(entry, ssr)) {
       if (!views.has(id) && !STYLE_SHEET.test(id)) continue;
-      const url = this.#urlOfFile(relativeFile(root, id));
+      const url = this.#urlOfFile(id, root);
       if (url?.key === key) return url.url;
     }
     return SCRIPT_URLS.get(key);
   }
 
-  #urlOfFile(file: string): ParsedUrl | undefined {
+  #urlOfFile(file: string, root: string): ParsedUrl | undefined {
     const known = this.#fileUrls.get(file);
     if (known) return known;
-    const parsed = parseUrl(devUrl(file));
+    const parsed = parseUrl(fileUrl(file, root));
     if (parsed) this.#fileUrls.set(file, parsed);
     return parsed;
   }
