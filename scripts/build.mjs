@@ -2,9 +2,10 @@
 // commands and the compile step are bundled then.
 // --clean deletes the files of earlier builds first.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseSync } from "vite";
 import { bundleCommands } from "./bundle.mjs";
 import { copyCreatePackage } from "./create-package.mjs";
 import { buildPanel } from "./panel.mjs";
@@ -34,8 +35,28 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
   writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));
 }
 
+removeDocblocks(`${root}/dist`);
 writeTemplates(root, `${root}/dist/cli/templates`);
 copyCreatePackage(root);
 await bundleCommands(join(root, "dist"));
 if (status !== 0) process.exit(status ?? 1);
 buildPanel(root);
+
+/** Removes the docblocks of scripts: editors read those of the declarations, and they would be a quarter of all scripts. */
+function removeDocblocks(folder) {
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".js"));
+  for (const path of paths.map((name) => join(folder, name))) {
+    const text = readFileSync(path, "utf8");
+    const docblocks = parseSync(path, text).comments.filter(({ value }) => value.startsWith("*"));
+    const kept = docblocks.reduceRight((rest, { start, end }) => removeLines(rest, start, end), text);
+    if (docblocks.length > 0) writeFileSync(path, kept);
+  }
+}
+
+/** Removes a part of a text, with the whole lines that it leaves empty. */
+function removeLines(text, start, end) {
+  const before = text.slice(0, start).replace(/[ \t]+$/, "");
+  const after = text.slice(end);
+  const isWholeLine = /(^|\n)$/.test(before) && /^\r?\n/.test(after);
+  return isWholeLine ? before + after.replace(/^\r?\n/, "") : text.slice(0, start) + after;
+}
