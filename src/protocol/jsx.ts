@@ -6,11 +6,17 @@ interface FunctionDeclaredWithServer extends FormFunction {
   named: FormFunction["named"];
 }
 
+/**
+ * A handle of `form(fn)`, whatever the result and the fields of the function. It is not `FormHandle<unknown, never>`: the names of fields are
+ * compared as covariant between two instances of `FormHandle`, so that no other handle would be assignable.
+ */
+type AnyFormHandle = { readonly [K in keyof FormHandle]: K extends "values" | "errors" ? object : FormHandle[K] };
+
 /** A URL, a server function, or the handle of a form. */
 type UrlOrServerFunction =
   | string
   | FunctionDeclaredWithServer
-  | FormHandle<unknown, never>
+  | AnyFormHandle
   | SignalLike<string | undefined>
   | undefined;
 

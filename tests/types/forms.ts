@@ -3,7 +3,7 @@
 import { assertType, type Equal } from "#test/type-equality";
 import type { JSX, RPCError, ViewFormHandle } from "../../src/browser/index.ts";
 import { form } from "../../src/browser/index.ts";
-import { server } from "../../src/index.ts";
+import { form as formOfPage, server } from "../../src/index.ts";
 import type { JSX as DevelopmentJSX } from "../../src/jsx-dev-runtime.ts";
 import type { JSX as ProductionJSX } from "../../src/jsx-runtime.ts";
 
@@ -28,6 +28,9 @@ export function actions(): void {
   element("form", { action: register });
   element("form", { action: form(register) });
   element("form", { action: form(register, { key: 7 }), onSubmit: (event) => event.preventDefault() });
+  element("form", { action: formOfPage(register) });
+  element("form", { action: formOfPage(server(async (member: { email: string }) => member.email)) });
+  element("button", { formAction: formOfPage(register) });
   element("button", { formAction: register, name: "x", value: "1" });
   element("button", { formAction: "/search" });
   element("input", { type: "submit", formAction: register });
