@@ -16,22 +16,26 @@ function copyProject(): TestProject {
   return project;
 }
 
-describeWire("of the development server", async () => {
-  const project = copyProject();
-  const resources: { close(): unknown }[] = [];
-  return {
-    async open(variant) {
-      const server = await startDev(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant] });
-      const target = socketTarget(server.address);
-      resources.push(target, { close: () => server.stop() });
-      return target;
-    },
-    async close() {
-      for (const resource of resources) await resource.close();
-      project.remove();
-    },
-  };
-}, ["development"]);
+describeWire(
+  "of the development server",
+  async () => {
+    const project = copyProject();
+    const resources: { close(): unknown }[] = [];
+    return {
+      async open(variant) {
+        const server = await startDev(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant] });
+        const target = socketTarget(server.address);
+        resources.push(target, { close: () => server.stop() });
+        return target;
+      },
+      async close() {
+        for (const resource of resources) await resource.close();
+        project.remove();
+      },
+    };
+  },
+  { hostComponents: ["development"] },
+);
 
 describe.each([
   ["a syntax error in a server module", "src/functions.server.ts", "export const ping =", "export const = ping"],

@@ -1,6 +1,6 @@
 /**
- * The wire suite over an application that is mounted below a prefix in Koa, Hono, Elysia and H3, as docs/hosts.md
- * describes it; and mounts that remove the prefix.
+ * The cases of the wire suite that a host can change, over an application that is mounted below a prefix in Koa, Hono, Elysia
+ * and H3, as docs/hosts.md describes it; and mounts that remove the prefix.
  *
  * Nitro is a target of `npm run matrix` (matrix.ts), not of `npm test`: it needs 31 MB of packages and a build of its own.
  */
@@ -58,7 +58,7 @@ function describeHost(
       },
     };
   };
-  describeWire(name, start, hostComponents);
+  describeWire(name, start, { hostComponents, hostDependent: true });
 }
 
 describeHost("in Koa, below a prefix", "koa", true);

@@ -1,6 +1,6 @@
 /**
- * The wire suite over an application that is mounted in Express and in Fastify: at the root, below a prefix,
- * and after a body parser.
+ * The cases of the wire suite that a host can change, over an application that is mounted in Express and in Fastify: at the
+ * root, below a prefix, and after a body parser.
  */
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
@@ -45,7 +45,7 @@ function describeMounted(
         },
       };
     },
-    hostComponents,
+    { hostComponents, hostDependent: true },
   );
 }
 

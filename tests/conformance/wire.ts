@@ -1,5 +1,6 @@
 /**
- * The wire suite: the test cases of docs/protocol.md, run over every way to serve an application.
+ * The wire suite: the test cases of docs/protocol.md, run over every way to serve an application. All cases run over tsweb's
+ * own servers; in other hosts only those run that a host can change. `npm run matrix` runs all cases over each runtime.
  *
  * The cases need no test runner, so that `npm run matrix` can run them against servers on other runtimes.
  */
@@ -14,16 +15,23 @@ export interface TargetFactory {
   close(): Promise<void>;
 }
 
+/** Selects the cases of one way to serve an application. All cases run by default. */
+export interface CaseSelection {
+  /** The components in front of the application. The cases that they answer are left out. */
+  readonly hostComponents?: readonly HostComponent[];
+  /** Runs only the cases whose result a host can change. */
+  readonly hostDependent?: boolean;
+}
+
 /**
  * Declares the suite for one way to serve an application.
  *
  * @param name how the application is served, as the end of "the wire protocol …"
- * @param hostComponents the components in front of the application; the cases that they answer are left out
  */
 export function describeWire(
   name: string,
   start: () => Promise<TargetFactory>,
-  hostComponents: readonly HostComponent[] = [],
+  { hostComponents = [], hostDependent = false }: CaseSelection = {},
 ): void {
   describe(`the wire protocol ${name}`, () => {
     let factory: TargetFactory;
@@ -45,7 +53,8 @@ export function describeWire(
 
     for (const [subject, cases] of Object.entries(WIRE_CASES)) {
       const applicable = cases.filter(
-        ({ answeredByHost, variant }) =>
+        ({ answeredByHost, variant, ...testCase }) =>
+          (!hostDependent || testCase.hostDependent) &&
           (answeredByHost === undefined || !hostComponents.includes(answeredByHost)) &&
           !(variant === "rate" && hostComponents.includes("development")), // calls are not limited in development
       );

@@ -66,11 +66,16 @@ export interface WireCase {
   readonly variant: Variant;
   /** The host component that may respond to this case instead of the application. */
   readonly answeredByHost?: HostComponent;
+  /**
+   * Whether a host can change the result, because hosts parse, rewrite or send that part of a message themselves: targets,
+   * headers, bodies and their limits, connections, streams. Only these cases run in most hosts, all others in three.
+   */
+  readonly hostDependent?: boolean;
   run(target: Target): Promise<void>;
 }
 
 /** The optional properties of a test case. */
-export type CaseOptions = Partial<Pick<WireCase, "variant" | "answeredByHost">>;
+export type CaseOptions = Partial<Pick<WireCase, "variant" | "answeredByHost" | "hostDependent">>;
 
 /** Returns a test case, of the variant `plain` by default. */
 export function wireCase(title: string, run: WireCase["run"], options: CaseOptions = {}): WireCase {
