@@ -6,6 +6,7 @@ import { refresh } from "./refresh.ts";
 import { isInNodeModules } from "./syntax/index.ts";
 import { tsconfigPaths } from "./tsconfig-paths.ts";
 import { unsupportedSyntax } from "./unsupported-syntax.ts";
+import { usingDeclarations } from "./using-declarations.ts";
 import { PLUGIN_NAME, viteConfig } from "./vite-config.ts";
 
 /** The plugin of the compile step. Its `api` is the registry of what it has compiled. */
@@ -37,7 +38,7 @@ export function compileStep(options: CompileOptions): { plugins: Plugin[]; regis
     ];
   };
   return {
-    plugins: [...pluginsWith(() => pluginsWith()), commonJsModules(), refresh()],
+    plugins: [...pluginsWith(() => pluginsWith()), commonJsModules(), usingDeclarations(), refresh()],
     registry: recorder,
   };
 }

@@ -15,6 +15,7 @@ import { strictSignatures } from "./strict-signatures.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 import { pathsResolver } from "./tsconfig-paths.ts";
 import { rejectUnsupportedSyntax } from "./unsupported-syntax.ts";
+import { inlineUsingHelper, mayHaveUnsupportedUsing, RUNTIME_TARGET } from "./using-declarations.ts";
 
 const STYLE_SHEET = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)$/;
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"];
@@ -56,7 +57,7 @@ export const load: LoadHook = async (url, context, nextLoad) => {
   if (!isScript(file)) return nextLoad(url, context);
   const code = await readFile(file, "utf8");
   const isPlain = /\.[cm]?js$/.test(file);
-  if (isPlain && !mayContainDeclarations(code)) return nextLoad(url, context);
+  if (isPlain && !mayContainDeclarations(code) && !mayHaveUnsupportedUsing(code)) return nextLoad(url, context);
   return { format: "module", source: await compile(code, file), shortCircuit: true };
 };
 
@@ -66,12 +67,18 @@ async function compile(code: string, file: string): Promise<string> {
     const result = await transformWithOxc(
       compiled?.code ?? code,
       file,
-      { lang: oxcLanguageOf(file), sourcemap: true, jsx: { runtime: "automatic", importSource: "tsweb" } },
+      {
+        lang: oxcLanguageOf(file),
+        sourceType: "module",
+        target: RUNTIME_TARGET,
+        sourcemap: true,
+        jsx: { runtime: "automatic", importSource: "tsweb" },
+      },
       compiled?.map,
     );
     rejectUnsupportedSyntax(result.code, () => ({ file, code }));
     const map = Buffer.from(JSON.stringify(result.map)).toString("base64");
-    return `${result.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`;
+    return `${inlineUsingHelper(result.code)}\n//# sourceMappingURL=data:application/json;base64,${map}\n`;
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     // Of an error, only the message reaches the main thread, so the message includes the location.

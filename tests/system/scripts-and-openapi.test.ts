@@ -26,6 +26,30 @@ const FILES = {
       throw new RPCError("conflict", "Taken.", { parameter: "name" });
     });
   `,
+  // `using` at the top level, in functions, and in JavaScript. Node runs it from version 24.
+  "src/lock.js": `
+    const released = [];
+    export const lock = (name) => ({ released, [Symbol.dispose]: () => void released.push(name) });
+    export async function* locked() {
+      await using _file = { [Symbol.asyncDispose]: async () => void released.push("file") };
+      yield released.length;
+    }
+  `,
+  "src/locks.server.ts": `
+    import { server } from "tsweb";
+    import { lock, locked } from "./lock.js";
+
+    using _start = lock("start");
+    export const locks = server(async () => {
+      const { released } = _start;
+      {
+        using _first = lock("first");
+        await using _second = lock("second");
+        for await (const _count of locked()) break;
+      }
+      return released.splice(0);
+    });
+  `,
   "src/pages.server.tsx": `
     import { page, redirect, session } from "tsweb";
 
@@ -34,17 +58,19 @@ const FILES = {
   `,
   "src/app.ts": `
     import { App } from "tsweb";
+    import * as locks from "./locks.server.ts";
     import * as pages from "./pages.server.tsx";
     import * as shop from "./shop.server.ts";
 
     console.log("The application is loaded.");
-    export default new App({ title: "Shop", base: "/shop", modules: [shop, pages] });
+    export default new App({ title: "Shop", base: "/shop", modules: [shop, pages, locks] });
     setInterval(() => undefined, 60_000); // a database would keep the process alive as well
   `,
   "scripts/call.ts": `
     import { client, RPCError } from "tsweb/client";
 
     const shop = client<typeof import("../src/shop.server.ts")>(process.argv[2]!);
+    const { locks } = client<typeof import("../src/locks.server.ts")>(process.argv[2]!);
     const values: number[] = [];
     for await (const n of shop.countdown(3)) values.push(n);
     const before = await shop.whoami().catch((error) => error instanceof RPCError && error.code);
@@ -55,6 +81,7 @@ const FILES = {
         named: await shop.add.named({ a: "5" }),
         ordered: await shop.order({ item: "tea" }),
         values,
+        locks: await locks(),
         before,
         after: await shop.whoami(),
         refused: await shop.refuse().catch(({ code, message, details }) => ({ code, message, details })),
@@ -74,7 +101,8 @@ const FILES = {
     for await (const n of user.stream("countdown", { from: 2 })) values.push(n);
     const text = (await user.get("/shop/old", { follow: true })).text;
     const sum = await user.client<typeof shop>().add(1);
-    console.log(JSON.stringify({ status, location, before, after: await user.rpc("whoami"), values, text, sum }));
+    const locks = await user.rpc("locks");
+    console.log(JSON.stringify({ status, location, before, after: await user.rpc("whoami"), values, text, sum, locks }));
     process.exit();
   `,
 } as const;
@@ -97,13 +125,19 @@ async function expectValid(document: Readonly<Record<string, unknown>>): Promise
   expect(errors ?? []).toEqual([]);
 }
 
-const PATHS = ["add", "order", "countdown", "login", "whoami", "refuse"].map((name) => `/shop/__web/rpc/${name}`);
+const PATHS = ["add", "order", "countdown", "login", "whoami", "refuse", "locks"].map(
+  (name) => `/shop/__web/rpc/${name}`,
+);
+
+/** What the declarations with `using` have released, in this order. */
+const LOCKS = ["start", "file", "second", "first"];
 
 const RESULT = {
   sum: 3,
   named: 15,
   ordered: { item: "tea", quantity: 1 },
   values: [3, 2, 1],
+  locks: LOCKS,
   before: "unauthenticated",
   after: "ada",
   refused: { code: "conflict", message: "Taken.", details: { parameter: "name" } },
@@ -159,6 +193,7 @@ describe("visitor() in a script", () => {
       values: [2, 1],
       text: expect.stringContaining("Hello ada"),
       sum: 11,
+      locks: LOCKS,
     });
   });
 });
@@ -184,6 +219,7 @@ describe("tsweb routes", () => {
     expect(output).toMatch(/add\(a: int, b\?: int\) +src\/shop\.server\.ts:4\n/);
     expect(output).toMatch(/order\(\{ item: string\*, quantity\?: int \}\) /);
     expect(output).toMatch(/countdown\(from\?: int\) {2}\(stream\) /);
+    expect(output).toMatch(/locks\(\) +src\/locks\.server\.ts:6\n/);
     expect(output).toMatch(/whoami\(\) {2}\(auth_required\) /);
     expect(output).toContain("* Not checked");
   });
