@@ -3,7 +3,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { issue_magic_token, totp } from "../../src/auth/index.ts";
 import {
   ada,
@@ -263,6 +263,8 @@ describe("the accounts example, built", () => {
     });
 
     it("are rejected with a forged, expired, used or other token", async () => {
+      vi.stubEnv("WEB_REALM", "accounts"); // of the built application
+      onTestFinished(() => void vi.unstubAllEnvs());
       const email = "tokens@example.com";
       await call("register", { ...ada, email });
       const validToken = (subject: string, ttl: number, secret = SECRET) => issue_magic_token(secret, subject, { ttl });
@@ -283,6 +285,9 @@ describe("the accounts example, built", () => {
       ]) {
         expect(await call("open_link", { token })).toMatchObject(rejected);
       }
+      vi.stubEnv("WEB_REALM", "board");
+      expect(await call("open_link", { token: validToken(`sign-in ${email}`, 60) })).toMatchObject(rejected);
+      vi.stubEnv("WEB_REALM", "accounts");
       const token = validToken(`sign-in ${email}`, 60);
       const responses = await Promise.all(Array.from({ length: 5 }, () => call("open_link", { token })));
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
