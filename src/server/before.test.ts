@@ -194,9 +194,25 @@ describe("before", () => {
   it("does not run for an invalid path, which has no decoded form", async () => {
     const before = vi.fn();
     const app = createApp(before);
-    for (const path of ["/%61dmin", "/a%2f..%2fb", "/a//b", "/__web/rpc/%72un"])
+    for (const path of ["/a%2f..%2fb", "/a//b", "/__web/rpc/%72un", "/%68ome%00"])
       expect((await send(app, path)).status).toBe(400);
+    for (const method of ["POST", "PUT", "DELETE"]) expect((await send(app, "/%68ome", { method })).status).toBe(400);
     expect(before).not.toHaveBeenCalled();
+    expect(runs).toBe(0);
+  });
+
+  it("does not run for the redirect to the canonical path, and receives that path when it is requested", async () => {
+    const before = vi.fn<Before>(({ path }) => (path === "/home" ? new Response(null, { status: 403 }) : undefined));
+    const app = createApp(before);
+    for (const method of ["GET", "HEAD"]) {
+      before.mockClear();
+      const { status, headers } = await send(app, "/%68om%65?a=1", { method });
+      expect([status, headers.get("location")]).toEqual([308, "/home?a=1"]);
+      expect(before).not.toHaveBeenCalled();
+      expect((await send(app, "/home?a=1", { method })).status).toBe(403);
+      expect(before).toHaveBeenCalledTimes(1);
+    }
+    expect(runs).toBe(0);
   });
 
   it("runs before the size of a body is checked", async () => {
