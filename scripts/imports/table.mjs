@@ -55,7 +55,7 @@ export const MAY_IMPORT = {
   metrics: ["server (types)", "config", "logging (types)"],
   tracing: ["server (types)", "live (types)", "http", "logging"],
   "app.ts": ["metrics", "tracing", "server", "session", "rate-limit", "http", "config", "logging"],
-  adapters: ["app.ts (types)", "metrics", "server", "http", "config (types)", "logging"],
+  adapters: ["app.ts (types)", "metrics", "server", "http", "config (types)", "logging", "rate-limit"],
   client: ["cookies"],
   testing: ["app.ts (types)", "server", "client", "cookies", "rpc (types)", "session", "http"],
   "compile/syntax": [],

@@ -6,6 +6,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { type ArrivingConnection, isArriving } from "./connection-share.ts";
 import { isHttpServer, tlsOf } from "./node-http.ts";
 import { closeAfterResponse, currentResponse } from "./response-state.ts";
 
@@ -52,6 +53,14 @@ export class Connections {
   /** The responses that have not ended. */
   get inFlight(): readonly ServerResponse[] {
     return [...this.#streams, ...[...this.#sockets].flatMap((socket) => currentResponse(socket) ?? [])];
+  }
+
+  /** The connections with HTTP/1 whose request is still arriving, the oldest first. */
+  *arriving(): Generator<ArrivingConnection<Socket>> {
+    for (const connection of this.#sockets) {
+      const { remoteAddress: address } = connection;
+      if (address !== undefined && isArriving(connection)) yield { connection, address };
+    }
   }
 
   /** Makes every connection end after its next response, or the current one if its headers were not sent yet. */

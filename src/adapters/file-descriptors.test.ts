@@ -54,7 +54,7 @@ describe("a shortage of file descriptors", () => {
 
   it("is logged once with the fix, then its end, then the next one", () => {
     const { log, lines } = recordedLog();
-    guardFileDescriptors(server, { limit: 160, open: 20 }, log);
+    guardFileDescriptors(server, { use: { limit: 160, open: 20 }, log });
     expect(server.maxConnections).toBe(108);
     for (let n = 0; n < 100; n++) server.emit("drop");
     vi.advanceTimersByTime(9_000);
@@ -69,14 +69,14 @@ describe("a shortage of file descriptors", () => {
 
   it("that prevents accepting a connection does not end the process", () => {
     const { log, lines } = recordedLog();
-    guardFileDescriptors(server, null, log);
+    guardFileDescriptors(server, { use: null, log });
     server.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE" }));
     expect(lines[0]?.message).toContain("EMFILE");
   });
 
   it("closes idle connections", () => {
     const closeIdle = vi.spyOn(server, "closeIdleConnections");
-    guardFileDescriptors(server, null, recordedLog().log);
+    guardFileDescriptors(server, { use: null, log: recordedLog().log });
     vi.advanceTimersByTime(1_000);
     expect(closeIdle).not.toHaveBeenCalled();
     server.emit("drop");

@@ -7,6 +7,8 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { devNull } from "node:os";
 import type { Logger } from "../logging/index.ts";
+import { connectionsAboveShare } from "./connection-share.ts";
+import type { Connections } from "./connections.ts";
 
 /** A lower limit is logged as a warning. */
 const RECOMMENDED_LIMIT = 4_096;
@@ -16,6 +18,11 @@ const CHECK_INTERVAL_MS = 1_000;
 
 /** How long no connection must have been refused until the shortage counts as over. */
 const RECOVERY_MS = 10_000;
+
+/** How often a client that exceeds its share is logged at most. */
+const LOG_INTERVAL_MS = 60_000;
+
+const MAXIMUM_REACHED = "the maximum number of connections is reached";
 
 const FIX =
   `Raise the limit to ${RECOMMENDED_LIMIT} or more: LimitNOFILE= of systemd, --ulimit nofile= of Docker, or ` +
@@ -61,15 +68,25 @@ export function warnIfLimitIsLow(use: DescriptorUse | null, log: Logger): void {
   log.warn({ limit: use.limit }, message);
 }
 
+/** How {@link guardFileDescriptors} guards a server. */
+export interface GuardOptions {
+  readonly use: DescriptorUse | null;
+  readonly log: Logger;
+  /** The connections of the server, if their addresses are those of clients: not behind a proxy. */
+  readonly connections?: Connections | undefined;
+}
+
 /**
  * Makes a listening server refuse connections before its process has no file descriptors left, see
  * {@link maxConnectionsFor}: it closes them at once. A shortage is logged once, with the fix, and so is its end. During a
- * shortage, idle connections are closed.
+ * shortage, idle connections are closed, and those of requests that are still arriving above the share of a client, see
+ * {@link connectionsAboveShare}.
  *
  * A process that runs out of descriptors for another reason is detected within a second.
  */
-export function guardFileDescriptors(server: Server, use: DescriptorUse | null, log: Logger): void {
+export function guardFileDescriptors(server: Server, { use, log, connections }: GuardOptions): void {
   if (use !== null) server.maxConnections = maxConnectionsFor(use);
+  const closeAboveShare = connections && shareConnections(server, connections, log);
   let lastShortageAt: number | null = null;
   const onShortage = (reason: string) => {
     if (lastShortageAt === null) {
@@ -77,21 +94,53 @@ export function guardFileDescriptors(server: Server, use: DescriptorUse | null, 
       log.error(fields, `File descriptors have run out: new connections are refused, ${reason}. ${FIX}`);
     }
     lastShortageAt = performance.now();
+    closeAboveShare?.();
   };
   const check = () => {
     const error = tryToOpen();
     if (error !== null) onShortage(`files cannot be opened (${error})`);
+    // A worker passes further connections to another one, without the event.
+    server.getConnections((_, count) => {
+      if (count >= (server.maxConnections ?? Number.POSITIVE_INFINITY)) onShortage(MAXIMUM_REACHED);
+    });
     if (lastShortageAt === null) return;
     server.closeIdleConnections();
     if (performance.now() - lastShortageAt < RECOVERY_MS) return;
     lastShortageAt = null;
     log.info({}, "File descriptors are free again: connections are accepted");
   };
-  server.on("drop", () => onShortage("the maximum number of connections is reached"));
+  server.on("drop", () => onShortage(MAXIMUM_REACHED));
   // Without a listener, a connection that cannot be accepted would end the process.
   server.on("error", (error: NodeJS.ErrnoException) => onShortage(`they cannot be accepted (${error.code})`));
   const timer = setInterval(check, CHECK_INTERVAL_MS).unref();
   server.once("close", () => clearInterval(timer));
+}
+
+/**
+ * Returns a function that closes the connections of each client above its share. It looks at all connections, so a call has no effect
+ * until those that were closed have freed their descriptors, or, if there were none, for {@link CHECK_INTERVAL_MS}.
+ */
+function shareConnections(server: Server, connections: Connections, log: Logger): () => void {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - checkedAt < CHECK_INTERVAL_MS) return;
+    checkedAt = now;
+    const excess = connectionsAboveShare(connections.arriving(), server.maxConnections ?? Number.POSITIVE_INFINITY);
+    for (const socket of excess.flatMap((each) => each.connections)) socket.destroy();
+    const [first] = excess;
+    if (first === undefined) return;
+    setImmediate(() => {
+      checkedAt = Number.NEGATIVE_INFINITY;
+    });
+    if (now - loggedAt < LOG_INTERVAL_MS) return;
+    loggedAt = now;
+    log.warn(
+      { address: first.client, count: first.connections.length },
+      "One client held a large part of all connections with requests that had not arrived: the oldest were closed",
+    );
+  };
 }
 
 /** Returns the code of the error if no file can be opened because descriptors have run out, otherwise `null`. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { NodeHandler } from "./node.ts";
 
 /** The requests whose bodies have time limits of their own, by connection. */
 const ownTimeLimits = new WeakMap<Socket, IncomingMessage>();
@@ -16,4 +17,34 @@ export function exemptFromRequestTimeout(request: IncomingMessage): void {
 export function isExemptFromRequestTimeout(socket: Socket): boolean {
   const request = ownTimeLimits.get(socket);
   return request !== undefined && !request.complete && !request.destroyed;
+}
+
+/**
+ * Returns a handler that closes the connection of a request whose body has not arrived in time, for a server that has no
+ * `requestTimeout` of its own: that of Deno never closes a connection that receives a byte now and then of a body that nobody reads.
+ *
+ * @param maxMs closed after this time. A request with a time limit of its own is exempt for as long as it arrives.
+ */
+export function limitArrival(next: NodeHandler, maxMs: number): NodeHandler {
+  return (request, response) => {
+    const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+    if (length !== "0" || encoding !== undefined) closeIfNotArrived(request, maxMs);
+    next(request, response);
+  };
+}
+
+function closeIfNotArrived(request: IncomingMessage, maxMs: number): void {
+  const { socket } = request; // Deno emits no `close` of a request whose body nobody reads
+  const check = () => {
+    if (request.complete) clear();
+    else if (!isExemptFromRequestTimeout(socket)) socket.destroy();
+  };
+  const timer = setInterval(check, maxMs).unref();
+  const clear = () => {
+    clearInterval(timer);
+    request.off("end", clear);
+    socket.off("close", clear);
+  };
+  request.once("end", clear);
+  socket.once("close", clear);
 }

@@ -10,8 +10,9 @@ import { listenOn } from "./listen.ts";
 import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
 import { createServer } from "./node-http.ts";
+import { limitArrival } from "./own-time-limit.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { isNode, serverOptions } from "./server-options.ts";
+import { isNode, SERVER_LIMITS, serverOptions } from "./server-options.ts";
 import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";
 
@@ -43,7 +44,8 @@ export async function serve(app: App): Promise<void> {
   logUnhandledRejections(log);
   process.on("uncaughtException", (error) => void logCrash(error).then(() => process.exit(1)));
   ignoreOutputErrors();
-  const handler = requireHost(node(app), app.base);
+  const limited = "deno" in process.versions ? limitArrival(node(app), SERVER_LIMITS.requestTimeout) : node(app);
+  const handler = requireHost(limited, app.base);
   const closesIdle = isNode(process.versions);
   const server = createServer(serverOptions(process.versions), closesIdle ? announceKeepAlive(handler) : handler);
   answerRejectedRequests(server, app.base);
@@ -74,7 +76,8 @@ export async function serve(app: App): Promise<void> {
   }
   const use = readDescriptorUse();
   if (cluster.isPrimary || cluster.worker?.id === 1) warnIfLimitIsLow(use, log); // once for all processes
-  guardFileDescriptors(server, use, log);
+  // Behind a proxy, all connections are those of the proxy. It waits for whole requests itself, or limits its clients.
+  guardFileDescriptors(server, { use, log, connections: config.trustProxy === 0 ? connections : undefined });
   log.info({ address }, `Listening at ${address}`);
   if (metricsServer) log.info({ address: metricsServer.address }, `Metrics at ${metricsServer.address}`);
 }

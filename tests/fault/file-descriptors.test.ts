@@ -1,8 +1,9 @@
 /** Built servers with a low limit of open files (`ulimit -n`), which connections count towards. */
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callFunction } from "#test/call-function";
 import { openSocket } from "#test/raw-http";
+import { RedisServer } from "#test/redis-server";
 import { build, type RunningServer, startProgram } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
@@ -34,9 +35,12 @@ beforeAll(async () => {
 afterAll(() => site?.remove());
 
 /** Starts the built server with a limit of open files. */
-function start(limit: number): Promise<RunningServer> {
+function start(limit: number, variables: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
   const command = `ulimit -n ${limit}; exec "${process.execPath}" dist/server.mjs`;
-  return startProgram("/bin/sh", ["-c", command], { dir: site.dir, env: { WEB_ENV: "development" } });
+  return startProgram("/bin/sh", ["-c", command], {
+    dir: site.dir,
+    env: { WEB_ENV: "development", ...variables },
+  });
 }
 
 /** Sends a request on a connection that stays open. Resolves with the status, or with `closed`. Fails after 10 seconds. */
@@ -72,6 +76,37 @@ describe("a server whose connections use up its file descriptors", () => {
     await expect.poll(() => request(server.address, sockets)).toBe("200");
     for (const socket of sockets) socket.destroy();
     expect(await server.stop()).toBe(0);
+  });
+});
+
+describe("a server whose connections are all held by one client with half-sent requests", () => {
+  it.each([1, 2])("answers another client within 5 seconds, with %d processes", async (workers) => {
+    const redis = await RedisServer.start();
+    const server = await start(160, { WEB_WORKERS: String(workers), WEB_BUS_URL: redis.url });
+    const port = Number(new URL(server.address).port);
+    const sockets: Socket[] = [];
+    const open = (localAddress: string, bytes: string): Socket => {
+      const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => undefined);
+      sockets.push(socket);
+      socket.write(bytes);
+      return socket;
+    };
+    for (let n = 0; n < workers * 120; n++) open("127.0.0.1", "GET / HTTP/1.1\r\nHost: local").resume();
+    const answers: string[] = [];
+    const send = () =>
+      open("127.0.0.2", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").on("data", (data) =>
+        answers.push(String(data).slice(0, 15)),
+      );
+    const poll = () => {
+      send();
+      return answers;
+    };
+    // Sooner than the time limit of headers, 10 seconds.
+    await expect.poll(poll, { timeout: 5_000, interval: 200 }).toContain("HTTP/1.1 200 OK");
+    await expect.poll(() => server.output()).toMatch(/One client held a large part/);
+    for (const socket of sockets) socket.destroy();
+    expect(await server.stop()).toBe(0);
+    await redis.stop();
   });
 });
 
