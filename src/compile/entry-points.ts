@@ -2,7 +2,14 @@ import type { ESTree } from "vite";
 import { CompileError, type SourceFile, specifierName } from "./syntax/index.ts";
 
 /** The values that only `tsweb/browser` exports. Types are not listed: the type checker reports those. */
-const BROWSER_ONLY: ReadonlySet<string> = new Set(["view", "state", "on_mount", "on_unmount", "subscribe"]);
+const BROWSER_ONLY: ReadonlySet<string> = new Set([
+  "view",
+  "state",
+  "on_mount",
+  "on_unmount",
+  "on_progress",
+  "subscribe",
+]);
 
 const CALL_IT = "Use it in a server function, and call that function here.";
 

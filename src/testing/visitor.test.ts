@@ -252,6 +252,8 @@ describe("a visitor that signs in", () => {
     expect(Object.keys(guest.cookies)).toEqual(["web_session"]);
     guest.logout();
     expect(await guest.rpc("whoami")).toBeNull();
+    expect(guest.cookies).toEqual({ web_signed_out: "1" }); // until the next page
+    await guest.get("/");
     expect(guest.cookies).toEqual({});
   });
 

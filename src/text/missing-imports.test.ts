@@ -1,6 +1,7 @@
 import * as preact from "preact";
 import * as hooks from "preact/hooks";
 import { describe, expect, it } from "vitest";
+import * as browser from "../browser/index.ts";
 import * as tsweb from "../index.ts";
 import { missingImportAdvice } from "./index.ts";
 
@@ -30,7 +31,8 @@ describe("missingImportAdvice", () => {
     expect(missingImportAdvice(new ReferenceError("Cannot access 'state' before initialization"))).toBe("");
   });
 
-  it("knows each value that tsweb exports, and only hooks and functions that Preact exports", () => {
+  it("knows each value that tsweb and tsweb/browser export, and only hooks and functions that Preact exports", () => {
+    for (const name of Object.keys(browser)) expect(adviceOf(name)).toContain('"tsweb/browser"');
     for (const name of Object.keys(tsweb))
       expect([name, adviceOf(name)]).toEqual([name, expect.stringMatching(/"tsweb/)]);
     const names = [...Object.keys(hooks), ...Object.keys(preact)];
