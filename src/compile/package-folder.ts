@@ -24,7 +24,7 @@ export function packageFolder(name: string, importer: string): string | undefine
   return folder && realpathSync(folder);
 }
 
-/** Returns the package.json of a package, by its folder. */
+/** Returns the package.json of a package, by its folder. It may begin with a byte order mark, as for Node. */
 export function readPackageJson(folder: string): PackageJson {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8").replace(/^\uFEFF/, ""));
 }

@@ -14,7 +14,7 @@ export function projectName(folder: string): string | undefined {
 
 function nameIn(text: string): string | undefined {
   try {
-    const content: unknown = JSON.parse(text);
+    const content: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
     const isNamed = typeof content === "object" && content !== null && "name" in content;
     return isNamed && typeof content.name === "string" ? content.name : undefined;
   } catch {

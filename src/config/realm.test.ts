@@ -14,6 +14,7 @@ describe("the default realm", () => {
     [`{ "name": "${"é".repeat(300)}" }`, "é".repeat(214)],
     ["{}", "tsweb"],
     ['{ "name": "" }', "tsweb"],
+    ['\uFEFF{ "name": "shop" }', "shop"],
   ])("with the package.json %s is the name in it, of at most 214 characters, or tsweb", (text, realm) => {
     writeFileSync(join(folder, "package.json"), text);
     expect([defaultRealm(folder), defaultRealm(join(folder, "src"))]).toEqual([realm, realm]);

@@ -55,7 +55,7 @@ function readManifest(dir: string, command: string): Manifest {
     );
   }
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     throw new BuildError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }

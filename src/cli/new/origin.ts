@@ -61,7 +61,7 @@ interface Manifest {
 function readManifest(file: string): Manifest {
   if (!existsSync(file)) return {};
   try {
-    return JSON.parse(readFileSync(file, "utf8")) ?? {};
+    return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, "")) ?? {};
   } catch {
     return {};
   }

@@ -94,7 +94,7 @@ export function projectInfo(root: string): ProjectInfo {
   const file = join(root, "package.json");
   if (!existsSync(file)) return {};
   const { version, description, license, author }: Readonly<Record<string, unknown>> = JSON.parse(
-    readFileSync(file, "utf8"),
+    readFileSync(file, "utf8").replace(/^\uFEFF/, ""),
   );
   return { version: text(version), description: text(description), license: text(license), author: person(author) };
 }
