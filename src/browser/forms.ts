@@ -106,7 +106,7 @@ function hidden(name: string, value: string): VNode {
 let isBroken = false;
 
 /**
- * Sends a form. It is left to the browser if its button sends it elsewhere: to another URL, or to the dialog around it.
+ * Sends a form. It is left to the browser if it is sent elsewhere: to another URL, to the dialog around it, or to another window.
  * A form that is being sent is sent again after that, unless the same was sent twice: by a double click.
  */
 function submit(event: SubmitEvent, state: FormState): void {
@@ -116,7 +116,8 @@ function submit(event: SubmitEvent, state: FormState): void {
   // The server adds the function of the form to that of the button, after a colon.
   const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
   const method = submitter?.formMethod as string; // test() converts undefined to a string
-  if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method)) return;
+  const tab = submitter?.getAttribute("formtarget") ?? form.getAttribute("target") ?? "";
+  if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method) || !/^(_self)?$/i.test(tab)) return;
   event.preventDefault();
   const body = new FormData(form, submitter);
   if (!state.pending) state.update({ pending: true, sent: 0 });

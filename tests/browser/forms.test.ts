@@ -189,6 +189,14 @@ describe.each([
     expect(await app.takeCalls()).toEqual([]);
   });
 
+  it("leaves a button that opens another window to the browser, which shows the result there", async () => {
+    const page = await visit("/buttons");
+    const [opened] = await Promise.all([page.context().waitForEvent("page"), page.click("text=Preview")]);
+    await expect.poll(() => result(opened)).toBe("hi/tab");
+    expect(await page.textContent("output")).toBe("");
+    expect(await app.takeCalls()).toEqual(["note hi"]);
+  });
+
   it("of many of one function shows only its own result", async () => {
     const page = await visit("/rows");
     const row = (id: string) => page.locator("li", { has: page.locator(`form[aria-label=${id}]`) });
