@@ -7,6 +7,7 @@ import { hasFormActions } from "./form-actions.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { isNodeModule, nodeBuiltinMessage } from "./node-imports.ts";
+import { hasNumberStyles } from "./number-styles.ts";
 import { relativePath } from "./relative-path.ts";
 import { isServerFunction, type ServedFunctions } from "./served-functions.ts";
 import type { Compiled } from "./server-code.ts";
@@ -22,7 +23,15 @@ import {
 } from "./syntax/index.ts";
 
 /** The entry points of tsweb that browser code may import. All others are for the server only. */
-const BROWSER_ENTRY_POINTS = new Set(["browser", "stub", "forms", "islands", "jsx-runtime", "jsx-dev-runtime"]);
+const BROWSER_ENTRY_POINTS = new Set([
+  "browser",
+  "stub",
+  "forms",
+  "styles",
+  "islands",
+  "jsx-runtime",
+  "jsx-dev-runtime",
+]);
 
 /** Returns whether a specifier is an entry point of tsweb for the server only. Errs towards yes. */
 export function isServerEntryPoint(specifier: string): boolean {
@@ -118,12 +127,15 @@ export async function checkBrowserImports(
   }
   const stubs = check.stubs;
   const serverModules = [...check.serverModules];
-  const hasForms = await hasFormActions(facts, resolver);
-  if (removed.length === 0 && !hasForms) return { stubs, serverModules };
+  const added = [
+    ...((await hasFormActions(facts, resolver)) ? ["tsweb/forms"] : []),
+    ...(hasNumberStyles(facts.program) ? ["tsweb/styles"] : []),
+  ];
+  if (removed.length === 0 && added.length === 0) return { stubs, serverModules };
   const text = new MagicString(facts.source.code);
   for (const { start, end } of removed) text.remove(start, end);
   // At the end, where it moves no position of the module. Imports run first anyway.
-  if (hasForms) text.append('\nimport "tsweb/forms";');
+  for (const specifier of added) text.append(`\nimport "${specifier}";`);
   const map = text.generateMap({ source: facts.source.file, includeContent: true, hires: "boundary" });
   return { stubs, serverModules, compiled: { code: text.toString(), map } };
 }

@@ -62,6 +62,7 @@ const PREBUNDLED_DEPENDENCIES = [
   "tsweb/browser",
   "tsweb/stub",
   "tsweb/forms",
+  "tsweb/styles",
   "tsweb/islands",
   "tsweb/jsx-dev-runtime",
   "tsweb > @prefresh/core",

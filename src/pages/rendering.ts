@@ -13,6 +13,7 @@ import {
   reactMessage,
   scriptUrlAttributes,
   unrenderableMessage,
+  withUnits,
 } from "../protocol/index.ts";
 import { checkNesting } from "./check-nesting.ts";
 import { closeForm, openForm, prepareField } from "./form-rendering.ts";
@@ -200,7 +201,15 @@ function removeScriptUrls(vnode: VNode, type: string, warn: RenderState["warn"])
   Object.assign(vnode, { props }); // without the attributes, the props have the same types
 }
 
-// The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page.
+/** Replaces the numbers in the `style` of an element by texts, as `tsweb/styles` does in the browser. */
+function addUnits(vnode: VNode): void {
+  const style: unknown = "style" in vnode.props ? vnode.props.style : undefined;
+  if (typeof style !== "object" || style === null) return;
+  const texts = withUnits(style);
+  if (texts !== style) Object.assign(vnode, { props: { ...vnode.props, style: texts } }); // the props have the same types
+}
+
+// The renderer calls these hooks before and after every node. Outside the rendering of a page they only add units.
 const hooks = options as typeof options & { __b?: (vnode: VNode) => void }; // Preact's types omit __b
 const { __b: previousBefore, diffed: previousAfter, unmount: unmountHook } = hooks;
 const hadOtherHooks = [previousBefore, previousAfter, unmountHook].some((hook) => hook && readsNode(hook));
@@ -221,7 +230,7 @@ function beforeNode(vnode: VNode): void {
       if (viewBodies.has(vnode.type)) active.viewDepth++;
       vnode.type = synchronousComponent(vnode.type as ComponentType); // not a string, checked above
     }
-  }
+  } else if (typeof vnode.type === "string") addUnits(vnode); // markup that is rendered ahead of time
   previousBefore?.(vnode);
 }
 hooks.__b = beforeNode;
@@ -278,6 +287,7 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   else if (active.forms.open || type === "button" || type === "input") prepareField(vnode, type, active);
   checkNoPromise(vnode);
   removeScriptUrls(vnode, type, active.warn);
+  addUnits(vnode);
   if (active.development) {
     checkChildren(vnode);
     checkNesting(vnode, type, active);

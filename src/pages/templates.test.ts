@@ -72,6 +72,12 @@ async function isTemplate(code: string, ...values: unknown[]): Promise<boolean> 
   return isTemplateNode(markup());
 }
 
+it("adds px to the lengths of a style that are numbers, with a template and without", async () => {
+  const style = "style={{ width: 4, aspectRatio: 2, gridRowStart: 2 }}";
+  expect(await expectSame(`<p ${style}>a</p>`)).toContain('<p style="width:4px;aspect-ratio:2;grid-row-start:2;">');
+  expect(await expectSame(`<p ${style} title={V[0]}>{V[1]}</p>`, "a", "b")).toContain("width:4px;aspect-ratio:2;");
+});
+
 const text = fc.constantFrom(
   "text", " ", "\n  ", " a  b ", "\n    two\n    lines\n  ", "&amp;", "&lt;b&gt;", "&nbsp;", "&quot;", "'", '"', "é€𝒳", "\t",
 ); // biome-ignore format: a list

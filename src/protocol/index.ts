@@ -95,6 +95,7 @@ export type {
 export { STATIC_CHILDREN } from "./static-children.ts";
 export type { Stream } from "./stream.ts";
 export { chunkLine, DONE_LINE, errorLine } from "./stream-line.ts";
+export { withUnits } from "./style-units.ts";
 export type {
   ListShape,
   Literal,

@@ -41,7 +41,7 @@ const FILES = {
           <select><option>A</option><option selected>B</option></select>
           <textarea defaultValue={"\\nx"} rows={2} />
           <p class="a" hidden={false} aria-hidden={false} data-on={true} tabIndex={0}
-            style={{ marginTop: 4, "--own": "1", lineHeight: 1.5 }}> a  b {" "}</p>
+            style={{ marginTop: shown.time ? 5 : 4, "--own": "1", lineHeight: 1.5, aspectRatio: 2, gridRowStart: 2 }}> a  b {" "}</p>
           <pre>{"\\n\\nx\\r\\ny"}</pre>
           <svg viewBox="0 0 1 1" strokeWidth={2}><path clipRule="evenodd" d="M0 0" /><foreignObject><b /></foreignObject></svg>
           <p dangerouslySetInnerHTML={{ __html: "<b>x</b>" + created }} />
@@ -139,6 +139,18 @@ it("a view whose markup is the same is not reported, whatever kinds of markup it
   }
   expect(users.problems.splice(0)).toEqual([]);
   expect(dev.output()).not.toContain("renders other markup");
+});
+
+it("numbers in a style are lengths on the server, and in the browser after a change", async () => {
+  const response = await fetch(`${dev.address}/all`);
+  expect(await response.text()).toContain("margin-top:4px;--own:1;line-height:1.5;aspect-ratio:2;grid-row-start:2;");
+  const page = await users.newPage();
+  await page.goto("/all");
+  await waitForView(page, "all");
+  const style = () => page.locator("p.a").getAttribute("style");
+  await expect
+    .poll(style)
+    .toContain("margin-top: 5px; --own: 1; line-height: 1.5; aspect-ratio: 2 / 1; grid-row-start: 2");
 });
 
 it("what the user types before the script has loaded is not reported, nor what an extension changes", async () => {

@@ -33,6 +33,7 @@ describe("the package", () => {
       "tsweb/jsx-dev-runtime",
       "tsweb/stub",
       "tsweb/forms",
+      "tsweb/styles",
       "tsweb/islands",
       "tsweb/package.json",
     ]);
@@ -272,10 +273,11 @@ describe("the entry points that compiled code imports", () => {
     expect(exportedValues("tsweb/jsx-dev-runtime")).toEqual(names);
   });
 
-  it("export stubs, and the scripts of pages and forms without names", () => {
+  it("export stubs, and the scripts of pages, forms and styles without names", () => {
     expect(declaredValues("tsweb/stub")).toEqual(["stream", "stub", "upload"]);
     expect(declaredValues("tsweb/islands")).toEqual([]);
     expect(declaredValues("tsweb/forms")).toEqual([]);
+    expect(declaredValues("tsweb/styles")).toEqual([]);
   });
 
   it("export the compile step of Node without names", () => {
