@@ -15,11 +15,19 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Returns whether a module may contain a declaration, `state()` or a misused import of tsweb, without parsing it. Errs towards yes. */
+/** Matches most ways to export the name `then`, which `checkServerModule` refuses. */
+const EXPORTS_THEN =
+  /\bexport\s+(?:async\s+)?(?:const|let|var|class|function)\b[\s*]*then\b|\bexport\s*\{[^}]*\bthen\b[^}]*\}/;
+
+/**
+ * Returns whether a module may contain a declaration, `state()`, a misused import of tsweb or an export `then`, without parsing
+ * it. Errs towards yes.
+ */
 export function mayContainDeclarations(code: string): boolean {
   const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
   return (
     (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) ||
+    EXPORTS_THEN.test(code) ||
     mayDropValues(code) ||
     mayContainUncalledFunction(code)
   );

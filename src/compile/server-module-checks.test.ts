@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { mayContainDeclarations } from "./server-code.ts";
 import { checkServerModule } from "./server-module-checks.ts";
 
 const IMPORT = 'import { server } from "tsweb";\n';
@@ -23,5 +24,28 @@ describe("a server module with an export then", () => {
       `${IMPORT}export type then = 1;\nexport const next = server(() => 1);`,
     );
     await expect(checkServerModule(facts, inMemoryResolver({}))).resolves.toBeUndefined();
+  });
+});
+
+describe("a module without declarations", () => {
+  it.each([
+    "export const then = 1;",
+    "export async function then() {}",
+    "export function* then() {}",
+    "export class then {}",
+    "const next = 1;\nexport { next as then };",
+    'export { then } from "./other.ts";',
+  ])("is checked for an export then too: %s", async (text) => {
+    expect(mayContainDeclarations(text)).toBe(true);
+    const error = await compileErrorOf(() =>
+      checkServerModule(readTestModule("src/plain.ts", text), inMemoryResolver({})),
+    );
+    expect(error.message).toContain("A module cannot export `then`");
+  });
+
+  it("is not parsed if it only uses that name", () => {
+    expect(mayContainDeclarations("export const load = () => fetch(url).then((response) => response.json());")).toBe(
+      false,
+    );
   });
 });

@@ -128,6 +128,14 @@ function start(args: readonly string[], options: RunOptions): StartedProcess {
   return run([join(repository, "bin/tsweb.js"), ...args], options);
 }
 
+/** The processes that run. A test whose hook fails or takes too long does not stop those that it has started. */
+const running = new Set<ChildProcess>();
+
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+process.once("SIGTERM", () => process.exit(1)); // the test runner sends it after such a test, and without a listener no "exit" follows
+
 function run(args: readonly string[], { dir, env, uid, program = process.execPath }: RunOptions): StartedProcess {
   // A user's environment does not have the variables of the test runner.
   const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...inherited } = process.env;
@@ -138,6 +146,8 @@ function run(args: readonly string[], { dir, env, uid, program = process.execPat
     stdio: ["ignore", "pipe", "pipe"],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (chunk: string) => {

@@ -2,8 +2,10 @@
  * What an application may do to the process of `tsweb dev`: block it, end it, throw outside of requests.
  */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";
+import { repository } from "#test/copy-example";
+import { type RunningServer, runTsweb, spawnNode, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const APP =
@@ -26,6 +28,14 @@ export const throw_later = server(() => {
     throw new Error("thrown in a timer");
   }, 1);
 });
+`;
+
+/** A Vite config that takes a second, and shows when the process starts and ends. */
+const SLOW_CONFIG = `import { writeFileSync } from "node:fs";
+process.on("exit", () => writeFileSync("ended.txt", ""));
+writeFileSync("starting.txt", "");
+await new Promise((resolve) => setTimeout(resolve, 1_000));
+export default {};
 `;
 
 let project: TestProject;
@@ -124,6 +134,14 @@ describe("tsweb dev", () => {
     dev.signal("SIGKILL");
     await dev.exited;
     await expect.poll(pong).toBe("unreachable");
+  });
+
+  it("leaves no process when the one that the user has started is killed while the server starts", async () => {
+    project.write("vite.config.ts", SLOW_CONFIG);
+    const { child } = spawnNode(project.dir, [join(repository, "bin/tsweb.js"), "dev", project.dir]);
+    await expect.poll(() => existsSync(project.file("starting.txt"))).toBe(true);
+    child.kill("SIGKILL");
+    await expect.poll(() => existsSync(project.file("ended.txt"))).toBe(true);
   });
 
   it("prints the location of an error in the Vite config, and continues with the previous one", async () => {

@@ -23,6 +23,7 @@ export function stopWithParent(close: () => Promise<void>): void {
   process.on("message", (message) => {
     if (message === STOP) void stop();
   });
+  if (process.connected === false) void stop(); // the parent was killed before; `undefined` without a parent
 }
 
 /**
