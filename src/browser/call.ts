@@ -12,10 +12,17 @@ import {
 import { checkMisuse } from "./dev-misuse.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
-import { MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
+import { LEAVING_MS, MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
 
 /** The CSRF token of the page. */
 export let token = document.querySelector<HTMLMetaElement>(CSRF_META_SELECTOR)?.content;
+
+/** Resolves when an error can be shown again: the page was about to be left, but is still there. */
+export let leaving: Promise<unknown> | undefined;
+
+function noteLeaving(): void {
+  leaving = new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
+}
 
 /**
  * Sends a call and returns the response, regardless of its status.
@@ -55,6 +62,7 @@ export async function post(
   });
   const { base, build = "" } = getPageData();
   if (hash) headers[BUILD_HEADER] = `${build}.${hash}`;
+  addEventListener("beforeunload", noteLeaving); // the same listener is added once
   let retries = 0;
   let hasNewToken = false;
   for (;;) {
@@ -64,7 +72,8 @@ export async function post(
       headers,
       body,
       signal: signal as AbortSignal, // fetch accepts undefined, its type does not
-    }).catch((cause) => {
+    }).catch(async (cause) => {
+      await leaving;
       throw callError(`${name}: server unreachable`, cause);
     });
     const freshToken = response.headers.get(CSRF_HEADER);

@@ -11,6 +11,7 @@ beforeEach(() => {
   requests = [];
   vi.resetModules();
   vi.stubGlobal("document", { querySelector: () => ({ textContent: JSON.stringify({ base: "", views: [] }) }) });
+  vi.stubGlobal("addEventListener", () => undefined);
   vi.stubGlobal("fetch", (_url: string, { body, signal }: { body: FormData; signal: AbortSignal }) => {
     return new Promise<Response>((resolve) => {
       const respond = (status: number, result: object) => resolve(new Response(JSON.stringify(result), { status }));

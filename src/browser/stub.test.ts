@@ -234,6 +234,29 @@ describe("a response that is not the application's", () => {
       cause: expect.objectContaining({ name: "TypeError" }),
     });
   });
+
+  test("ends while the page is being left, as in Firefox: an error only if the page stays", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { stub, page } = await server.load();
+    const fetching = vi.spyOn(globalThis, "fetch");
+    onTestFinished(() => fetching.mockRestore());
+    const received = new Promise<ReceivedCall>((resolve) => {
+      server.respond = resolve;
+    });
+    let isSettled = false;
+    const failure = rejectionFieldsOf(stub("f", [])()).finally(() => {
+      isSettled = true;
+    });
+    const { response } = await received;
+    page.dispatchEvent(new Event("beforeunload"));
+    response.destroy();
+    await expect(fetching.mock.results[0]?.value).rejects.toThrow(TypeError);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(isSettled).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await failure).toMatchObject({ message: "f: server unreachable" });
+  });
 });
 
 describe("the CSRF token", () => {

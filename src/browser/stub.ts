@@ -4,11 +4,10 @@
  */
 import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
-import { post } from "./call.ts";
+import { leaving, post } from "./call.ts";
 import { withCallSite } from "./dev-call-site.ts";
 import { checkMisuse } from "./dev-misuse.ts";
 import { rejectUseAsText } from "./dev-unawaited-call.ts";
-import { LEAVING_MS } from "./timings.ts";
 
 export { upload } from "./upload.ts";
 
@@ -60,13 +59,6 @@ export function stub(
   return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
 }
 
-/** Resolves when an error can be shown again: the page was about to be left, but is still there. */
-let leaving: Promise<unknown> | undefined;
-
-function noteLeaving(): void {
-  leaving = new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
-}
-
 /**
  * Returns the stub of a streaming function.
  *
@@ -74,7 +66,6 @@ function noteLeaving(): void {
  */
 export function stream(name: string, params?: readonly string[], hash?: string): RemoteFunction<Stream<unknown>> {
   const open = (args: Arguments) => {
-    addEventListener("beforeunload", noteLeaving); // the same listener is added once
     const values = openStream(
       name,
       args,

@@ -16,8 +16,8 @@ export const MAX_STALE_RETRIES = 20;
 export const STALE_RETRY_MS = 500;
 
 /**
- * How long a stream that fails while the page is being left is not reported. Firefox ends the requests of a page when the next
- * one is requested, and shows the page until its response arrives.
+ * How long a call or stream that fails while the page is being left is not reported. Firefox ends the requests of a
+ * page when the next one is requested, and shows the page until its response arrives.
  */
 export const LEAVING_MS = 10_000;
 
