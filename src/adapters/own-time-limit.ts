@@ -1,6 +1,8 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { NodeHandler } from "./node.ts";
+
+/** A handler of Node's servers. */
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The requests whose bodies have time limits of their own, by connection. */
 const ownTimeLimits = new WeakMap<Socket, IncomingMessage>();
@@ -25,7 +27,7 @@ export function isExemptFromRequestTimeout(socket: Socket): boolean {
  *
  * @param maxMs closed after this time. A request with a time limit of its own is exempt for as long as it arrives.
  */
-export function limitArrival(next: NodeHandler, maxMs: number): NodeHandler {
+export function limitArrival(next: RequestHandler, maxMs: number): RequestHandler {
   return (request, response) => {
     const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
     if (length !== "0" || encoding !== undefined) closeIfNotArrived(request, maxMs);
