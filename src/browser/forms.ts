@@ -76,14 +76,34 @@ function Form({ action, children, onSubmit, ...attributes }: FormAttributes): VN
   const form = h(
     "form",
     {
-      onFocusIn: () => loadSending().catch(() => {}), // submit() loads it again, and handles the failure
+      onFocusIn: () => loadSending().catch(() => {}), // onSubmit loads it again, and handles the failure
       ...attributes,
       action: addressOf(fn),
       method: "post",
       enctype: FORM_TYPE,
+      // It is left to the browser if it is sent elsewhere: to another URL, to the dialog around it, or to another window. A form
+      // that is being sent is sent again after that, unless the same was sent twice: by a double click.
       onSubmit(event: SubmitEvent) {
         onSubmit?.(event);
-        submit(event, state);
+        const element = event.currentTarget as HTMLFormElement; // the listener is that of the form
+        const submitter = event.submitter as HTMLButtonElement | null; // or an input with the same attributes
+        const address = submitter?.getAttribute("formaction") ?? addressOf(fn);
+        // The server adds the function of the form to that of the button, after a colon.
+        const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
+        const method = submitter?.formMethod as string; // test() converts undefined to a string
+        const tab = submitter?.getAttribute("formtarget") ?? element.getAttribute("target") ?? "";
+        if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method) || !/^(_self)?$/i.test(tab)) return;
+        event.preventDefault();
+        const body = new FormData(element, submitter);
+        if (!state.pending) state.update({ pending: true, sent: 0 });
+        loadSending().then(
+          (sending) => sending.sendForm(state, target, body),
+          () => {
+            isBroken = true;
+            // element.requestSubmit may be a field of that name.
+            HTMLFormElement.prototype.requestSubmit.call(element, submitter);
+          },
+        );
       },
     },
     // One child, so that the children of the application keep their positions when the summary appears.
@@ -104,28 +124,3 @@ function hidden(name: string, value: string): VNode {
 
 /** Whether the code that sends forms is not available, for example because a new version was deployed. */
 let isBroken = false;
-
-/**
- * Sends a form. It is left to the browser if it is sent elsewhere: to another URL, to the dialog around it, or to another window.
- * A form that is being sent is sent again after that, unless the same was sent twice: by a double click.
- */
-function submit(event: SubmitEvent, state: FormState): void {
-  const form = event.currentTarget as HTMLFormElement; // the listener is that of the form
-  const submitter = event.submitter as HTMLButtonElement | null; // or an input with the same attributes
-  const address = submitter?.getAttribute("formaction") ?? addressOf(state.fn);
-  // The server adds the function of the form to that of the button, after a colon.
-  const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
-  const method = submitter?.formMethod as string; // test() converts undefined to a string
-  const tab = submitter?.getAttribute("formtarget") ?? form.getAttribute("target") ?? "";
-  if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method) || !/^(_self)?$/i.test(tab)) return;
-  event.preventDefault();
-  const body = new FormData(form, submitter);
-  if (!state.pending) state.update({ pending: true, sent: 0 });
-  loadSending().then(
-    (sending) => sending.sendForm(state, target, body),
-    () => {
-      isBroken = true;
-      form.requestSubmit(submitter);
-    },
-  );
-}

@@ -207,6 +207,17 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
   }
 
   if (mode === "built") {
+    test("what the server has rendered for a component stays while it suspends in the browser, and is hydrated then", async () => {
+      await open("/resuming");
+      const element = await page.waitForSelector("#resumed");
+      await page.waitForFunction(() => "resume" in globalThis);
+      expect(await textOf("section")).toBe("From the server");
+      await page.evaluate("resume()");
+      await page.waitForFunction(() => "isResumed" in globalThis);
+      expect(await element.evaluate((shown) => shown.isConnected)).toBe(true);
+      expect(await textOf("section")).toBe("From the server");
+    });
+
     test("only pages with a React library load compat and the hooks of Preact", async () => {
       const scriptsOf = async (path: string) => {
         await open(path);

@@ -15,7 +15,11 @@ export interface BrowserInputs {
   readonly styles: Readonly<Record<string, readonly string[]>>;
   /** The style sheets of all pages, as absolute paths. */
   readonly appStyles: readonly string[];
+  /** Whether the application imports `preact/compat`, whose `lazy` and `Suspense` suspend components. */
+  readonly hasCompat: boolean;
 }
+
+const COMPAT_MODULE = /[\\/]preact[\\/]compat[\\/]/;
 
 /** A finished build of the server. */
 export interface FinishedServerBuild {
@@ -41,6 +45,7 @@ export function browserInputs(root: string, entry: string, { graph, registry }: 
       pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, ownGraph, { isView })]),
     ),
     appStyles: appStyleSheets(entry, { root, graph: ownGraph, isView }),
+    hasCompat: graph.modules.some((id) => COMPAT_MODULE.test(id)),
   };
 }
 

@@ -65,6 +65,7 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
       load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
       transform(code, id) {
         if (PREACT_MODULE.test(id)) {
+          if (inputs.hasCompat) return null;
           const smaller = withoutSuspendedHydration(code);
           return smaller === undefined ? null : { code: smaller, map: null };
         }

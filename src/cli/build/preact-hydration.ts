@@ -2,8 +2,8 @@
  * The parts of Preact that resume the hydration of a component that has suspended, as texts of its minified module: the start
  * of each, and what follows it. They are a thirtieth of a page with a view (300 bytes with gzip).
  *
- * They cannot run: the server renders views synchronously. It rejects a component that suspends, and writes no comments of
- * a streamed response. A component that suspends after hydration does not need them.
+ * Only `lazy` and `Suspense` of `preact/compat` need them: a component that the server has rendered may suspend in the browser.
+ * Builds with `preact/compat` keep these parts. The server writes no comments of a streamed response.
  */
 const PARTS: readonly (readonly [start: string, following: string])[] = [
   // insert(): steps over the comments of a streamed part.
