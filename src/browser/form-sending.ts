@@ -118,14 +118,14 @@ function showError(state: FormState, body: FormData, error: RPCError): void {
     : formHead(h, { name: fn.id, key, csrfToken: null, error, errors }).slice(key ? 1 : 0);
   const values = typedValues(element, body);
   state.update({ pending: false, result: undefined, error, errors, values, summary }, () => {
-    (markFields(state, errors) ?? find(element, "[role=alert]"))?.focus();
+    (markFields(state, errors) ?? (element && find(element, "[role=alert]")))?.focus();
   });
   if (process.env.NODE_ENV !== "production" && isHandle) watchErrors(state);
 }
 
 /** Returns the first such element of a form, whose `querySelector` may be a field of that name. */
-function find(form: HTMLFormElement | undefined, selector: string): HTMLElement | null | undefined {
-  return form && Element.prototype.querySelector.call<Element, [string], HTMLElement | null>(form, selector);
+function find(form: HTMLFormElement, selector: string): HTMLElement | null {
+  return Element.prototype.querySelector.call<Element, [string], HTMLElement | null>(form, selector);
 }
 
 /** Resets state and fields of a form, and aborts its request if it is being sent. */
@@ -152,7 +152,7 @@ function typedValues(form: HTMLFormElement | undefined, body: FormData): FieldVa
   const values: Record<string, string | string[]> = {};
   for (const name of new Set(body.keys())) {
     const texts = body.getAll(name).filter((value) => typeof value === "string");
-    const isSecret = name.startsWith("__") || find(form, `[type=password][name=${CSS.escape(name)}]`);
+    const isSecret = name.startsWith("__") || (form && find(form, `[type=password][name=${CSS.escape(name)}]`));
     const [text = "", ...more] = texts;
     if (!isSecret) values[name] = more.length > 0 ? texts : text;
   }

@@ -125,17 +125,21 @@ describe("a form of a view", () => {
     await expect.poll(() => status(page)).toMatch(/^error validation_error .*413/);
   });
 
-  it("is sent by the browser when the code that sends it cannot be loaded", async () => {
-    const page = await app.users.newPage();
-    await page.route("**/form-sending-*.js", (route) => route.fulfill({ status: 404 }), { times: 1 });
-    await page.goto("/buttons");
-    await waitUntilAlive(page);
-    await page.click("text=Second");
-    await expect.poll(() => status(page)).toBe('result "hi/second"');
-    expect(new URL(page.url()).search).toMatch(/^\?__form=note\.[0-9a-z]{13}\.[\w-]{6}$/);
-    expect(await app.takeCalls()).toEqual(["note hi"]);
-    expect(app.users.problems.splice(0)).toEqual([expect.stringContaining("404")]); // nothing but the missing script
-  });
+  it.each(["text", "requestSubmit"])(
+    "is sent by the browser when the code that sends it cannot be loaded, with a field #%s",
+    async (id) => {
+      const page = await app.users.newPage();
+      await page.route("**/form-sending-*.js", (route) => route.fulfill({ status: 404 }), { times: 1 });
+      await page.goto("/buttons");
+      await waitUntilAlive(page);
+      await page.$eval("[name=text]", (field, value) => field.setAttribute("id", value), id);
+      await page.click("text=Second");
+      await expect.poll(() => status(page)).toBe('result "hi/second"');
+      expect(new URL(page.url()).search).toMatch(/^\?__form=note\.[0-9a-z]{13}\.[\w-]{6}$/);
+      expect(await app.takeCalls()).toEqual(["note hi"]);
+      expect(app.users.problems.splice(0)).toEqual([expect.stringContaining("404")]); // nothing but the missing script
+    },
+  );
 
   it("is not sent when the application prevents it", async () => {
     const page = await app.visit("/buttons");
