@@ -92,7 +92,8 @@ function Form({ action, children, onSubmit, ...attributes }: FormAttributes): VN
         const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
         const method = submitter?.formMethod as string; // test() converts undefined to a string
         const tab = submitter?.getAttribute("formtarget") ?? element.getAttribute("target") ?? "";
-        if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method) || !/^(_self)?$/i.test(tab)) return;
+        if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method) || !/^(_self)?$/i.test(tab))
+          return;
         event.preventDefault();
         const body = new FormData(element, submitter);
         if (!state.pending) state.update({ pending: true, sent: 0 });
