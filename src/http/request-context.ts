@@ -273,9 +273,14 @@ export class RequestContext {
     return this.#setCookies?.has(name) ?? false;
   }
 
-  /** The `Set-Cookie` headers of the response. */
+  /**
+   * The `Set-Cookie` headers of the response. Removals come last: curl 7.88 keeps a cookie whose removal is followed by another
+   * cookie, so that a script would stay signed in.
+   */
   get setCookieHeaders(): Iterable<string> {
-    return this.#setCookies?.values() ?? [];
+    if (!this.#setCookies) return [];
+    const cookies = [...this.#setCookies.values()];
+    return [...cookies.filter((cookie) => !isRemoval(cookie)), ...cookies.filter(isRemoval)];
   }
 }
 
@@ -297,4 +302,8 @@ function toStringRecord(entries: Iterable<readonly [string, string | undefined]>
   const record: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) if (value !== undefined) record[name] = value;
   return Object.freeze(record);
+}
+
+function isRemoval(cookie: string): boolean {
+  return cookie.includes("; Max-Age=0;");
 }

@@ -14,8 +14,8 @@ import { session } from "../session/index.ts";
 
 /** The cookies of a response that removes the session cookie. */
 const REMOVED = [
-  "web_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax",
   expect.stringMatching(/^web_signed_out=1;/), // for Back
+  "web_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax",
 ];
 
 const SIGNED_OUT_LINE = { error: { code: "unauthenticated", message: "You were signed out.", details: {} } };

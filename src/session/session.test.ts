@@ -241,8 +241,17 @@ describe("session.logout", () => {
     ] as const) {
       const context = requestContext(signInCookie("ada", {}, config), config);
       runInContext(context, () => session.logout());
-      expect([...context.setCookieHeaders]).toEqual([header, `web_signed_out=1; ${attributes}; SameSite=Lax`]);
+      expect([...context.setCookieHeaders]).toEqual([`web_signed_out=1; ${attributes}; SameSite=Lax`, header]);
     }
+  });
+
+  it("is the last cookie of the response, because curl 7.88 keeps a cookie whose removal precedes another cookie", () => {
+    const context = requestContext(signInCookie("ada"));
+    runInContext(context, () => {
+      session.logout();
+      context.setCookie("theme", "dark");
+    });
+    expect([...context.setCookieHeaders].at(-1)).toMatch(/^web_session=; Max-Age=0;/);
   });
 
   it("takes effect at once", () => {
@@ -263,8 +272,8 @@ describe("session.logout", () => {
       session.logout();
     });
     expect([...context.setCookieHeaders]).toEqual([
-      expect.stringMatching(/^web_session=; Max-Age=0;/),
       expect.stringMatching(/^web_signed_out=1;/),
+      expect.stringMatching(/^web_session=; Max-Age=0;/),
     ]);
     runInContext(context, () => session.login("ada"));
     expect(runWithCookie(cookieHeaderOf(context), () => session.user())).toEqual({ sub: "ada" });
