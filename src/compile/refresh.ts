@@ -74,7 +74,9 @@ function preamble(file: string): string {
   return `import { registrar as $tsweb_registrar, signer as $RefreshSig$, accept as $tsweb_accept, update as $tsweb_update } from "${RUNTIME_ID}"; const $RefreshReg$ = $tsweb_registrar(${file}); `;
 }
 
+/** Without a module, it could not be loaded, for example after a syntax error: the overlay shows why, and the page keeps its state. */
 const POSTAMBLE = `if (import.meta.hot) import.meta.hot.accept((module) => {
-  if (!module || !$tsweb_accept(module)) import.meta.hot.invalidate();
-  else $tsweb_update();
+  if (!module) return;
+  if ($tsweb_accept(module)) $tsweb_update();
+  else import.meta.hot.invalidate();
 });`;

@@ -13,6 +13,7 @@ import {
   recordOutput,
   useDevProject,
   users,
+  waitForEdits,
   waitForEffect,
 } from "./dev-project.ts";
 
@@ -114,6 +115,26 @@ describe("an error", () => {
     restore();
     await overlay.waitFor({ state: "detached" });
     await page.locator("#counter[data-hydrated=true]").waitFor();
+  });
+
+  it.each([
+    ["in its code", "const own =", "const own = = "],
+    ["in its markup", "</section>", ""],
+  ])("of syntax in a view (%s) is shown in an overlay until it is fixed, and the state is kept", async (...row) => {
+    const [, search, replacement] = row;
+    const page = await openHome();
+    const restore = edit("counter.tsx", search, replacement);
+    const overlay = page.locator("vite-error-overlay");
+    await overlay.waitFor();
+    expect(await overlay.locator(".file").innerText()).toContain("src/counter.tsx:");
+    users.problems.splice(0); // the browser reports that it could not load the module
+    edit("counter.tsx", "More\n", "Still more\n"); // the error is still there
+    await waitForEdits();
+    await expectStateKept(page);
+    restore();
+    await overlay.waitFor({ state: "detached" });
+    await expectStateKept(page);
+    users.problems.splice(0);
   });
 
   it("of the application in an edited view is shown in an overlay until it is fixed, and the state is kept", async () => {

@@ -20,7 +20,7 @@ it("the script of Vite in the browser writes what happens next and where the err
   const code = adapted();
   expect(code).toContain(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the code of Vite
-    "Failed to reload ${path}. The page is loaded again, and the terminal of tsweb dev shows the error.",
+    "Failed to reload ${path}. The page stays as it is until the module is fixed, and the terminal of tsweb dev shows the error.",
   );
   expect(code).toContain(
     "[vite] tsweb dev restarts, or it has stopped. The page is loaded again as soon as it responds.",

@@ -121,7 +121,7 @@ export function developmentScripts(): Plugin {
 const CONSOLE_LINES = [
   [
     "This could be due to syntax errors or importing non-existent modules. (see errors above)",
-    "The page is loaded again, and the terminal of tsweb dev shows the error.",
+    "The page stays as it is until the module is fixed, and the terminal of tsweb dev shows the error.",
   ],
   [
     "server connection lost. Polling for restart...",
