@@ -136,20 +136,20 @@ describe("tsweb dev", () => {
     await expect.poll(pong).toBe("unreachable");
   });
 
-  it("leaves no process when the one that the user has started is killed while the server starts", async () => {
-    project.write("vite.config.ts", SLOW_CONFIG);
-    const { child } = spawnNode(project.dir, [join(repository, "bin/tsweb.js"), "dev", project.dir]);
-    await expect.poll(() => existsSync(project.file("starting.txt"))).toBe(true);
-    child.kill("SIGKILL");
-    await expect.poll(() => existsSync(project.file("ended.txt"))).toBe(true);
-  });
-
   it("prints the location of an error in the Vite config, and continues with the previous one", async () => {
     project.write("vite.config.ts", "\nexport default { base: nope };");
     await expect.poll(() => dev.output()).toContain("continues with the previous Vite config");
     expect(dev.output()).toContain("ReferenceError: nope is not defined\nvite.config.ts:2:24\n");
     expect(await call("ping")).toBe("pong");
   });
+});
+
+it("tsweb dev leaves no process when the one that the user has started is killed while the server starts", async () => {
+  project.write("vite.config.ts", SLOW_CONFIG);
+  const { child } = spawnNode(project.dir, [join(repository, "bin/tsweb.js"), "dev", project.dir]);
+  await expect.poll(() => existsSync(project.file("starting.txt"))).toBe(true);
+  child.kill("SIGKILL");
+  await expect.poll(() => existsSync(project.file("ended.txt"))).toBe(true);
 });
 
 describe("a Vite config with an error", () => {
