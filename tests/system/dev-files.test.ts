@@ -230,7 +230,9 @@ describe("the development server", () => {
     const leaks: string[] = [];
     const check = async (path: string) => {
       const { status, body } = await get(path);
-      if (body.includes(MARKER) || ![400, 404].includes(status)) leaks.push(`${status} ${path}`);
+      // 308 redirects to the normal form of the path, which is one of the other notations.
+      const isRefused = [400, 404].includes(status) || (status === 308 && path !== decodeURI(path));
+      if (body.includes(MARKER) || !isRefused) leaks.push(`${status} ${path}`);
     };
     await Promise.all(["", PREFIX].flatMap((prefix) => paths.map((path) => check(prefix + path))));
     expect(leaks).toEqual([]);
