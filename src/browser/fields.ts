@@ -52,6 +52,11 @@ export function dispatchInput(field: Field): void {
   for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
 }
 
+/** Submits a form as if its button were clicked. `form.requestSubmit` may be a field of that name. */
+export function requestSubmit(form: HTMLFormElement, submitter: HTMLElement | null): void {
+  HTMLFormElement.prototype.requestSubmit.call(form, submitter);
+}
+
 /** Returns all fields of the page. */
 export function getFields(): Field[] {
   return [...document.querySelectorAll<Field>("input,select,textarea")];

@@ -8,6 +8,7 @@
 import { type ComponentChildren, Fragment, h, options, type VNode } from "preact";
 import { CSRF_FIELD, FORM_PARAMETER, FORM_TYPE, KEY_FIELD } from "../protocol/index.ts";
 import { token } from "./call.ts";
+import { requestSubmit } from "./fields.ts";
 import { createForm, type FormAction, type FormState } from "./form.ts";
 import { getPageData } from "./page-data.ts";
 import { afterRender, slot } from "./slot.ts";
@@ -73,36 +74,34 @@ function Form({ action, children, onSubmit, ...attributes }: FormAttributes): VN
   const fn = functionOf(action) as FormAction; // only elements with one become this component
   const state = "fn" in action ? action : slot("form", (component) => createForm(component, fn));
   state.fn = fn;
+  const ownAddress = addressOf(fn);
   const form = h(
     "form",
     {
       onFocusIn: () => loadSending().catch(() => {}), // onSubmit loads it again, and handles the failure
       ...attributes,
-      action: addressOf(fn),
+      action: ownAddress,
       method: "post",
       enctype: FORM_TYPE,
       // It is left to the browser if it is sent elsewhere: to another URL, to the dialog around it, or to another window. A form
       // that is being sent is sent again after that, unless the same was sent twice: by a double click.
       onSubmit(event: SubmitEvent) {
         onSubmit?.(event);
-        const element = event.currentTarget as HTMLFormElement; // the listener is that of the form
         const submitter = event.submitter as HTMLButtonElement | null; // or an input with the same attributes
-        const address = submitter?.getAttribute("formaction") ?? addressOf(fn);
         // The server adds the function of the form to that of the button, after a colon.
-        const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
+        const url = new URL(submitter?.getAttribute("formaction") ?? ownAddress, location.href);
+        const target = url.searchParams.get(FORM_PARAMETER);
         const method = submitter?.formMethod as string; // test() converts undefined to a string
-        const tab = submitter?.getAttribute("formtarget") ?? element.getAttribute("target") ?? "";
-        if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method) || !/^(_self)?$/i.test(tab))
-          return;
+        const tab = submitter?.formTarget || attributes.target || "_self";
+        if (event.defaultPrevented || isBroken || !target || tab !== "_self" || /get|dialog/.test(method)) return;
         event.preventDefault();
-        const body = new FormData(element, submitter);
+        const body = new FormData(form.__e, submitter);
         if (!state.pending) state.update({ pending: true, sent: 0 });
         loadSending().then(
           (sending) => sending.sendForm(state, target, body),
           () => {
             isBroken = true;
-            // element.requestSubmit may be a field of that name.
-            HTMLFormElement.prototype.requestSubmit.call(element, submitter);
+            requestSubmit(form.__e, submitter);
           },
         );
       },
