@@ -72,7 +72,7 @@ const repairedInPage: readonly Omit<Mistake, "places" | "at">[] = [
     mistake: "writes <body> in a page",
     edits: [inPage("<body>x</body>")],
     says: "<body> cannot be inside <main>: browsers ignore it",
-    fix: "render their contents, and use <Head> for those of <head>",
+    fix: "render their contents. Use <Head> for those of <head>, and <Html … /> and <Body … /> for attributes.",
   },
   {
     mistake: "writes an image with content",
