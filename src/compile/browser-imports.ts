@@ -9,6 +9,7 @@ import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { isNodeModule, nodeBuiltinMessage } from "./node-imports.ts";
 import { hasNumberStyles } from "./number-styles.ts";
 import { relativePath } from "./relative-path.ts";
+import { hasSelectDefaults } from "./select-defaults.ts";
 import { isServerFunction, type ServedFunctions } from "./served-functions.ts";
 import type { Compiled } from "./server-code.ts";
 import { isServerModule, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
@@ -28,6 +29,7 @@ const BROWSER_ENTRY_POINTS = new Set([
   "stub",
   "forms",
   "styles",
+  "selects",
   "islands",
   "jsx-runtime",
   "jsx-dev-runtime",
@@ -130,6 +132,7 @@ export async function checkBrowserImports(
   const added = [
     ...((await hasFormActions(facts, resolver)) ? ["tsweb/forms"] : []),
     ...(hasNumberStyles(facts.program) ? ["tsweb/styles"] : []),
+    ...(hasSelectDefaults(facts.program) ? ["tsweb/selects"] : []),
   ];
   if (removed.length === 0 && added.length === 0) return { stubs, serverModules };
   const text = new MagicString(facts.source.code);

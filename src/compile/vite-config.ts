@@ -63,6 +63,7 @@ const PREBUNDLED_DEPENDENCIES = [
   "tsweb/stub",
   "tsweb/forms",
   "tsweb/styles",
+  "tsweb/selects",
   "tsweb/islands",
   "tsweb/jsx-dev-runtime",
   "tsweb > @prefresh/core",

@@ -313,3 +313,49 @@ describe("a server function as an action", () => {
     expect(urls.join("")).not.toContain("form-sending");
   });
 });
+
+describe("a <select> with `defaultValue`", () => {
+  /** Returns the selected values of each element, by name. */
+  const selected = (page: Page) =>
+    page
+      .locator("select")
+      .evaluateAll((selects: HTMLSelectElement[]) =>
+        Object.fromEntries(
+          selects.map((select) => [select.name, [...select.selectedOptions].map(({ value }) => value)]),
+        ),
+      );
+  const created = { one: ["2"], many: ["a", "c"], spread: ["c"], unknown: ["a"] };
+
+  it("has its options selected where the browser creates it, also when its form is reset", async () => {
+    const page = await app.visit("/choices");
+    expect(await selected(page)).toEqual({ hydrated: ["b"] });
+    await page.click("text=Show");
+    expect(await selected(page)).toEqual({ hydrated: ["b"], ...created });
+    await page.selectOption("[name=many]", "b");
+    await page.selectOption("[name=one]", "1");
+    await page.click("text=Reset");
+    expect(await selected(page)).toEqual({ hydrated: ["b"], ...created });
+    expect(await page.locator("[defaultvalue]").count()).toBe(0);
+  });
+
+  it("keeps what the user selects, before hydration and when it is rendered with another one", async () => {
+    const page = await app.users.newPage();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/*.js", (route) => held.then(() => route.continue()));
+    await page.goto("/choices", { waitUntil: "commit" });
+    await page.selectOption("[name=hydrated]", "a");
+    release();
+    await waitUntilAlive(page);
+    expect(await selected(page)).toEqual({ hydrated: ["a"] });
+    await page.click("text=Show");
+    await page.selectOption("[name=one]", "1");
+    await page.selectOption("[name=many]", ["b", "c"]);
+    await page.click("text=Show");
+    await expect.poll(() => page.textContent("button")).toBe("Show 2");
+    expect(await selected(page)).toEqual({ hydrated: ["a"], ...created, one: ["1"], many: ["b", "c"] });
+    expect(await page.locator("[defaultvalue]").count()).toBe(0);
+  });
+});

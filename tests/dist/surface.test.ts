@@ -34,6 +34,7 @@ describe("the package", () => {
       "tsweb/stub",
       "tsweb/forms",
       "tsweb/styles",
+      "tsweb/selects",
       "tsweb/islands",
       "tsweb/package.json",
     ]);
@@ -273,11 +274,12 @@ describe("the entry points that compiled code imports", () => {
     expect(exportedValues("tsweb/jsx-dev-runtime")).toEqual(names);
   });
 
-  it("export stubs, and the scripts of pages, forms and styles without names", () => {
+  it("export stubs, and the scripts of pages, forms, styles and selects without names", () => {
     expect(declaredValues("tsweb/stub")).toEqual(["stream", "stub", "upload"]);
     expect(declaredValues("tsweb/islands")).toEqual([]);
     expect(declaredValues("tsweb/forms")).toEqual([]);
     expect(declaredValues("tsweb/styles")).toEqual([]);
+    expect(declaredValues("tsweb/selects")).toEqual([]);
   });
 
   it("export the compile step of Node without names", () => {

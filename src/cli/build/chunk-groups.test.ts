@@ -26,6 +26,7 @@ describe("chunkGroupOf", () => {
     ["live updates with Windows separators", "C:\\app\\node_modules\\tsweb\\dist\\protocol\\event-stream.js", "live"],
     ["forms of this package", "/home/me/tsweb/dist/browser/form-sending.js", "forms"],
     ["what only forms need", "/app/node_modules/tsweb/dist/protocol/form-head.js", "forms"],
+    ["what only <select defaultValue> needs", "/app/node_modules/tsweb/dist/browser/selects.js", undefined],
     ["what only numbers in styles need", "/app/node_modules/tsweb/dist/protocol/style-units.js", undefined],
     ["Preact", "/app/node_modules/preact/dist/preact.module.js", "runtime"],
     ["Preact with Windows separators", "C:\\app\\node_modules\\preact\\dist\\preact.mjs", "runtime"],

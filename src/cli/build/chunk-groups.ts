@@ -14,8 +14,8 @@ export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream
 /** The modules of `dist/` that belong to forms, without their extension. */
 const FORM_MODULES = /^(browser|protocol)\/form/;
 
-/** The modules of `dist/` that only pages with numbers in styles need, without their extension. */
-const STYLE_MODULES = /^(browser\/styles|protocol\/style-units)\b/;
+/** The modules of `dist/` that only pages with numbers in styles, or with `<select defaultValue>`, need. */
+const RARE_MODULES = /^(browser\/(styles|selects)|protocol\/style-units)\b/;
 
 /** Preact without its hooks and `compat`: only pages whose views import those load them. */
 const PREACT = /\/node_modules\/preact\/(?!hooks\/|compat\/)/;
@@ -33,7 +33,7 @@ export function chunkGroupOf(id: string, distFolders: readonly string[]): ChunkG
   const file = normalize(id);
   const ownFile = fileInDist(file, distFolders);
   if (ownFile !== undefined) {
-    if (STYLE_MODULES.test(ownFile)) return undefined; // Rolldown puts them where they are used
+    if (RARE_MODULES.test(ownFile)) return undefined; // Rolldown puts them where they are used
     if (FORM_MODULES.test(ownFile)) return "forms";
     return LIVE_MODULES.test(ownFile) ? "live" : "runtime";
   }
