@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { installPackages, VITE_PLUGINS_DIR } from "#test/host-packages";
 import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
@@ -237,6 +237,102 @@ describe("a package of a workspace, outside of the application's folder", () => 
     await expect.poll(() => page.locator("h1").textContent()).toBe("Welcome Ada!");
     expect(errors).toEqual([]);
     await page.close();
+  });
+});
+
+describe("a package that a view imports", () => {
+  const view = (name: string, imports: string) =>
+    `import { view } from "tsweb/browser";\n${imports}\nexport const ${name} = view(() => (\n` +
+    '  <p>\n    <input />\n    <button type="button" onClick={load}>{word}</button>\n  </p>\n));\n';
+  const page = (name: string, from: string) =>
+    `import { page } from "tsweb";\nimport { View } from "${from}";\nexport const ${name} = page("/${name}", () => <View />);\n`;
+  const importOf = (name: string) => `import { word } from "${name}-words";\nconst load = () => {};`;
+  /** Two of the packages share a third one, so that each of them alone is bundled in another way than both. */
+  const wordsOf = (name: string): Record<string, string> => ({
+    [`node_modules/${name}-words/package.json`]: `{ "name": "${name}-words", "type": "module", "exports": "./index.js" }\n`,
+    [`node_modules/${name}-words/index.js`]:
+      (name === "first" || name === "linked" ? 'export { word as shared } from "shared-words";\n' : "") +
+      `export const word = "${name}";\n`,
+  });
+  const PAGES = { first: "./first.tsx", beside: "../views/beside.tsx", linked: "linked", names: "./(group)/[id].tsx" };
+  const names = [...Object.keys(PAGES), "lazy"];
+  let site: TestProject;
+  let ui: TestProject;
+  let dev: RunningServer | undefined;
+
+  beforeAll(() => {
+    site = TestProject.fromFiles({
+      "src/app.ts":
+        `import { App } from "tsweb";\n${names.map((name) => `import * as ${name} from "./${name}.server.tsx";\n`).join("")}` +
+        `export default new App({ modules: [${names.join(", ")}] });\n`,
+      "src/first.tsx": view("View", importOf("first")),
+      "views/beside.tsx": view("View", importOf("beside")),
+      "src/(group)/[id].tsx": view("View", importOf("names")),
+      "src/lazy.server.tsx":
+        'import { page } from "tsweb";\nexport const lazy = page("/lazy", async () => {\n' +
+        '  const { View } = await import("../views/lazy.tsx");\n  return <View />;\n});\n' +
+        'export const broken = page("/broken", async () => {\n  const { View } = await import("../views/broken.tsx");\n' +
+        "  return <View />;\n});\n",
+      "views/lazy.tsx": view(
+        "View",
+        'import { word } from "../shared/word.ts";\nconst load = () => import("../shared/chart.ts");',
+      ),
+      "views/broken.tsx": view("View", importOf("first")),
+      "shared/word.ts": 'export { word } from "lazy-words";\n',
+      "shared/chart.ts": 'export { word } from "chart-words";\n',
+    });
+    for (const [name, from] of Object.entries(PAGES)) site.write(`src/${name}.server.tsx`, page(name, from));
+    ui = TestProject.fromFiles({
+      "package.json": '{ "name": "linked", "type": "module", "exports": "./view.tsx" }\n',
+      "view.tsx": view("View", importOf("linked")),
+    });
+    symlinkSync(ui.dir, site.file("node_modules/linked"), "dir");
+    for (const name of ["first", "beside", "names", "lazy", "chart", "shared", "added"]) {
+      for (const [file, text] of Object.entries(wordsOf(name))) site.write(file, text);
+    }
+    for (const name of ["linked", "shared"]) {
+      for (const [file, text] of Object.entries(wordsOf(name))) ui.write(file, text);
+    }
+  });
+
+  afterEach(() => dev?.stop());
+
+  afterAll(() => {
+    site?.remove();
+    ui?.remove();
+  });
+
+  /** Types a text in the first page, opens all others, and returns what they and the first page contain then. */
+  async function visitAll(): Promise<{ words: (string | null)[]; typed: string; bundledLate: boolean }> {
+    dev = await startDev(site.dir);
+    const [first, other] = [await browser.newPage(), await browser.newPage()];
+    await first.goto(`${dev.address}/first`, { waitUntil: "networkidle" });
+    await first.fill("input", "typed");
+    const words: (string | null)[] = [];
+    for (const name of names.slice(1)) {
+      await other.goto(`${dev.address}/${name}`, { waitUntil: "networkidle" });
+      words.push(await other.locator("button").textContent());
+    }
+    const chart = other.waitForResponse(/chart-words/);
+    await other.click("button");
+    await chart;
+    await other.waitForTimeout(500); // Vite bundles new packages after 100 ms, and logs them after 200 ms
+    const typed = await first.inputValue("input");
+    await Promise.all([first.close(), other.close()]);
+    return { words, typed, bundledLate: /dependenc(?:y|ies) optimized|reloading/.test(dev.output()) };
+  }
+
+  it("is bundled at the start, so that the first visit of another page does not reload pages", async () => {
+    const words = ["beside", "linked", "names", "lazy"];
+    expect(await visitAll()).toEqual({ words, typed: "typed", bundledLate: false });
+  });
+
+  it("is bundled at the next start if its import was added meanwhile, also beside a view with a syntax error", async () => {
+    site.edit("views/beside.tsx", "beside-words", "added-words");
+    site.edit("views/broken.tsx", "import", "const = 1;\nimport");
+    const words = ["added", "linked", "names", "lazy"];
+    expect(await visitAll()).toEqual({ words, typed: "typed", bundledLate: false });
+    expect(dev?.output()).not.toContain("Failed to run dependency scan");
   });
 });
 

@@ -33,7 +33,7 @@ import { serveBrowserFiles } from "./serve-browser-files.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
 import { UnservedRequests } from "./unserved-requests.ts";
-import { viewModules } from "./view-modules.ts";
+import { scanViews } from "./view-modules.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 /**
@@ -69,7 +69,6 @@ export async function dev(root: string): Promise<void> {
     clearScreen: false,
     envPrefix: [],
     build: { assetsInlineLimit: 0 }, // as in the build
-    optimizeDeps: { entries: viewModules(root, entry) },
     server: { middlewareMode: true, ws: { server: upgrades } },
     plugins: [
       // EnvFiles reads the files of variables.
@@ -77,6 +76,7 @@ export async function dev(root: string): Promise<void> {
         console.error(`\n  ${message}`),
       ),
       plugins,
+      scanViews(entry),
       emptyStyleSheets(),
       developmentScripts(),
       adaptViteClient(),

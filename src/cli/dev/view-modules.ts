@@ -1,27 +1,123 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { createIdResolver, normalizePath, type ParseResult, type Plugin, parse, type Rolldown } from "vite";
 import { isServerModule } from "../../compile/index.ts";
 
-const SCRIPT = /\.[jt]sx?$/;
+const SCRIPT = /\.[cm]?[jt]sx?$/;
+const INSTALLED = /\/node_modules\//;
+/** Imports of tsweb, whose packages are always bundled. A linked copy is not below `node_modules`. */
+const OWN = /^tsweb(?:\/|$)/;
 
-/**
- * Returns the modules of an application that may declare views, relative to the root. Vite searches them for packages when
- * `tsweb dev` starts. A package that it found only when a page loads it would reload this page.
- *
- * Errs towards too few: a package of a missing module is found later.
- *
- * @param entry the application module. Modules outside of its folder are not searched
- */
-export function viewModules(root: string, entry: string): string[] {
-  const folder = dirname(entry);
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((file) => SCRIPT.test(file) && !file.includes("node_modules") && !isServerModule(file, root))
-    .filter(mayDeclareViews)
-    .map((file) => relative(root, file).replaceAll("\\", "/"));
+/** Resolves an import to a file; `undefined` if there is none. */
+type Resolve = (specifier: string, importer: string) => Promise<string | undefined>;
+
+/** The browser modules of an application, as far as they are known before a page is requested. */
+export interface BrowserModules {
+  /** The absolute paths of the modules that declare views, sorted. */
+  readonly views: readonly string[];
+  /** The specifiers of installed packages that modules import, other than server modules, sorted. */
+  readonly packages: readonly string[];
+  /** The absolute paths of modules with syntax errors. */
+  readonly unparsed: ReadonlySet<string>;
 }
 
-function mayDeclareViews(file: string): boolean {
-  const code = readFileSync(file, "utf8");
+/**
+ * Returns a plugin with which Vite bundles the packages that views import when the server starts, before it responds to the
+ * first request of a browser. A package that Vite found only when a page loads it could reload this page and all others.
+ */
+export function scanViews(entry: string): Plugin {
+  return {
+    name: "tsweb:scan-views",
+    // Vite searches for packages after this hook.
+    async configureServer({ config, environments: { client, ssr } }) {
+      const resolver = createIdResolver(config);
+      const { root } = config;
+      const resolve: Resolve = (specifier, importer) => resolver(ssr, specifier, importer);
+      const { views, packages, unparsed } = await findBrowserModules(entry, { root, resolve });
+      const { optimizeDeps } = client.config;
+      const patterns = views.map((file) => escapePattern(normalizePath(relative(root, file))));
+      optimizeDeps.entries = [optimizeDeps.entries ?? [], patterns].flat();
+      const { transform, plugins, ...others } = optimizeDeps.rolldownOptions ?? {};
+      // Vite does not search again while the options are those of its last bundles. This option changes nothing else.
+      const hash = createHash("sha256").update(packages.join("\n")).digest("hex").slice(0, 16);
+      const define = { ...transform?.define, __TSWEB_PACKAGES__: JSON.stringify(hash) };
+      optimizeDeps.rolldownOptions = {
+        ...others,
+        transform: { ...transform, define },
+        plugins: [plugins, skipModules(unparsed)],
+      };
+    },
+  };
+}
+
+/** The search would end with the first syntax error. The import of the module reports it. */
+function skipModules(files: ReadonlySet<string>): Rolldown.Plugin {
+  return { name: "tsweb:skip-modules", load: (id) => (files.has(normalizePath(id)) ? "" : undefined) };
+}
+
+/**
+ * Finds the modules with views: those that the application module imports, directly or through other modules, also with `import()`
+ * and from linked packages; and those in its folder, for imports whose path is computed.
+ */
+export async function findBrowserModules(
+  entry: string,
+  { root, resolve }: { readonly root: string; readonly resolve: Resolve },
+): Promise<BrowserModules> {
+  const views = new Set<string>();
+  const packages = new Set<string>();
+  const unparsed = new Set<string>();
+  const visited = new Set<string>();
+  const visit = async (file: string, isReached: boolean): Promise<void> => {
+    if (visited.has(file)) return;
+    const code = await readFile(file, "utf8").catch(() => ""); // deleted since
+    const hasViews = mayDeclareViews(code) && !isServerModule(file, root);
+    if (visited.has(file) || !(isReached || hasViews)) return;
+    visited.add(file);
+    if (hasViews) views.add(file);
+    const follow = async (specifier: string) => {
+      // The import itself reports that there is no such module.
+      const imported = await resolve(specifier, file).catch(() => undefined);
+      if (imported === undefined || OWN.test(specifier)) return;
+      if (!INSTALLED.test(imported)) return SCRIPT.test(imported) ? visit(imported, true) : undefined;
+      if (!isServerModule(file, root)) packages.add(specifier);
+    };
+    const parsed = await parse(file, code);
+    if (parsed.errors.length > 0) unparsed.add(file);
+    await Promise.all(specifiersOf(code, parsed).map(follow));
+  };
+  await visit(normalizePath(entry), true);
+  await Promise.all(scriptsIn(dirname(entry)).map((file) => visit(file, false)));
+  return { views: [...views].sort(), packages: [...packages].sort(), unparsed };
+}
+
+function scriptsIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => normalizePath(join(folder, name)))
+    .filter((file) => SCRIPT.test(file) && !INSTALLED.test(file.slice(folder.length)));
+}
+
+function mayDeclareViews(code: string): boolean {
   return /["']tsweb\/browser["']/.test(code) && /\bview\b/.test(code);
+}
+
+/** Returns what a module imports, without imports of types and those whose path is computed. */
+function specifiersOf(code: string, { module }: ParseResult): string[] {
+  const imports = module.staticImports
+    .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+    .map(({ moduleRequest }) => moduleRequest.value);
+  const exports = module.staticExports
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ isType, moduleRequest }) => (isType || !moduleRequest ? [] : moduleRequest.value));
+  const dynamic = module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+    const literal = /^(["'`])([^"'`$\\]+)\1$/.exec(code.slice(start, end));
+    return literal?.[2] ?? [];
+  });
+  return [...new Set([...imports, ...exports, ...dynamic])];
+}
+
+/** Returns a glob pattern that matches exactly one path: paths of files may contain `[id]` or `(group)`. */
+function escapePattern(path: string): string {
+  return path.replace(/[()[\]{}!*?+@|\\]/g, "\\$&");
 }
