@@ -61,8 +61,6 @@ describe("a request to the development server", () => {
     "/src/functions.server.ts",
     "/src/functions.server.ts?raw",
     "/src/functions.server.ts?import&url",
-    "/src/functions%2Eserver.ts",
-    "/%73rc/functions.server.ts",
     "/src%2ffunctions.server.ts",
     "/src/./functions.server.ts",
     "/src/x/../functions.server.ts",
@@ -83,6 +81,18 @@ describe("a request to the development server", () => {
       expect(body).not.toContain(MARKER);
     }
   });
+
+  it.each(["/src/functions%2Eserver.ts", "/%73rc/functions.server.ts"])(
+    "for a server module by the encoded path %s is redirected to the normal form of the path, without its text",
+    async (path) => {
+      for (const base of ["", "/__web/dev"]) {
+        const line = `GET ${base}${path} HTTP/1.1`;
+        const { status, body, headers } = await sendRequest(dev.address, line, "Host: localhost");
+        expect([status, headers.location]).toEqual([308, `${base}/src/functions.server.ts`]);
+        expect(body).not.toContain(MARKER);
+      }
+    },
+  );
 
   it("shows the error of a page with source lines to this machine only", async () => {
     const request = "GET /broken?now=1 HTTP/1.1";
