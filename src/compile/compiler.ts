@@ -22,6 +22,7 @@ import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { checkEnvironment } from "./environment-checks.ts";
 import { checkEnvironmentVariables, type ExposedVariables } from "./environment-variables.ts";
 import { checkElementFunctions } from "./event-handlers.ts";
+import { checkFieldNames } from "./field-names.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
@@ -263,6 +264,7 @@ export class Compiler {
     await checkImportedNames(facts, resolver);
     await checkStubMembers(facts, resolver);
     await checkMarkup(facts, resolver);
+    checkFieldNames(facts);
     await checkRenderEffects(facts, resolver);
     await checkElementFunctions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);

@@ -1,4 +1,5 @@
 import type { ESTree } from "vite";
+import { checkFieldNames } from "./field-names.ts";
 import { isIntrinsicName } from "./jsx-values.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import {
@@ -37,15 +38,17 @@ const DIRECTIVES: Readonly<Record<string, string>> = {
 
 /**
  * Rejects markup of views that has no effect, or never the intended one, and that neither TypeScript nor the browser reports:
- * directives of other frameworks, the markup of a `forEach`, random keys, and the value of a checkbox that has none
- * or never changes.
+ * directives of other frameworks, the markup of a `forEach`, random keys, the value of a checkbox that has none
+ * or never changes, and fields that hide members of their form.
  *
  * Modules without views are not checked: a page may be for a script that reads such attributes.
  *
  * @throws CompileError at the attribute or the expression
  */
-export function checkSilentMarkup({ program, scopes, source, views }: ModuleFacts): void {
+export function checkSilentMarkup(facts: ModuleFacts): void {
+  const { program, scopes, source, views } = facts;
   if (views.length === 0) return;
+  checkFieldNames(facts);
   const reject = (message: string, at: Node): never => {
     throw new CompileError(message, source, at);
   };

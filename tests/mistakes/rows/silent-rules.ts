@@ -70,6 +70,13 @@ const markup: readonly Mistake[] = [
     "Write map: ",
   ),
   compiled(
+    "names a field like a member of its form",
+    [inMarkup('<form><input name="childNodes" aria-label="Mail" /></form>')],
+    `${VIEW}:22:20`,
+    "A field named `childNodes` hides the member of its form that Preact needs",
+    "Rename the field and the parameter",
+  ),
+  compiled(
     "uses a random key",
     [inMarkup("<p key={Math.random()}>x</p>")],
     `${VIEW}:22:10`,
