@@ -1,5 +1,5 @@
 /**
- * The interface of a browser engine for the scenarios of this folder, and what its drivers have in common.
+ * What the scenarios of this folder use of a browser engine, and what the drivers of all engines have in common.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
