@@ -1,5 +1,5 @@
-// The allowed imports between the parts of src/ as a Mermaid graph and as a table, in Markdown.
-import { isAbove, MAY_IMPORT, nameOf, parts, SHARED } from "./table.mjs";
+// The allowed imports between the parts of src/ as a Mermaid graph, in Markdown.
+import { isAbove, MAY_IMPORT, nameOf, parts } from "./table.mjs";
 
 const START = "<!-- Generated from scripts/imports/table.mjs by `npm run imports -- --write`; do not edit. -->";
 const END = "<!-- End of the generated part. -->";
@@ -16,27 +16,22 @@ export function withGraph(document) {
 }
 
 function graph() {
-  const listed = new Set(parts.flatMap((part) => MAY_IMPORT[part].map(nameOf)));
-  const drawn = parts.filter((part) => listed.has(part) || MAY_IMPORT[part].length > 0);
-  const id = (part) => part.replace(/\W/g, "_");
-  const nodes = drawn.map((part) => `  ${id(part)}["${part}"]`);
-  const arrows = drawn.flatMap((part) => directEntries(part).map((entry) => `  ${id(part)} --> ${id(nameOf(entry))}`));
-  const rows = parts.map((part) => `| \`${part}\` | ${MAY_IMPORT[part].join(", ")} |`);
-  return `\`\`\`mermaid
-flowchart TD
-${[...nodes, ...arrows].join("\n")}
-\`\`\`
+  const arrows = parts
+    .map((part) => [part, directEntries(part).map(nameOf)])
+    .filter(([, entries]) => entries.length > 0)
+    .map(([part, entries]) => `${part} --> ${entries.join(" & ")}`);
+  return `\`\`\`mermaid\nflowchart TD\n${inLines(arrows).join("\n")}\n\`\`\`\n`;
+}
 
-Imports follow the arrows; a direct arrow is left out where a longer path exists. All parts may import ${SHARED.join(" and ")}.
-
-<details><summary>All allowed imports</summary>
-
-| part of src/ | may import |
-| --- | --- |
-${rows.join("\n")}
-
-</details>
-`;
+/** Returns lines of at most 120 characters with as many statements as possible. */
+function inLines(statements) {
+  const lines = [];
+  for (const statement of statements) {
+    const joined = `${lines.at(-1)}; ${statement}`;
+    if (lines.length > 0 && joined.length <= 120) lines[lines.length - 1] = joined;
+    else lines.push(`  ${statement}`);
+  }
+  return lines;
 }
 
 /** Returns the entries of a part that cannot be reached through its other entries. */

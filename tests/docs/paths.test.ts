@@ -1,4 +1,4 @@
-/** The lists of "Four paths through the code" in CONTRIBUTING.md name files and functions that exist. */
+/** CONTRIBUTING.md is short, and its lists of "Four paths through the code" name files and functions that exist. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -79,14 +79,19 @@ function isNamedBy(path: readonly string[], definition: readonly string[]): bool
   return path.every((name, index) => name === definition.at(index - path.length));
 }
 
-const [, section = ""] =
-  /\n## Four paths through the code\n(.*?)\n## /s.exec(readFileSync(join(root, "CONTRIBUTING.md"), "utf8")) ?? [];
+const contributing = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+const [, section = ""] = /\n## Four paths through the code\n(.*?)\n## /s.exec(contributing) ?? [];
 const lists = listsIn(section);
 const steps = lists.flat().filter((step) => step !== null);
 
+test("CONTRIBUTING.md fits four screens: at most 220 lines", () => {
+  expect(contributing.trimEnd().split("\n").length).toBeLessThanOrEqual(220);
+});
+
 describe("the paths through the code in CONTRIBUTING.md", () => {
-  test("are four lists, numbered from 1, whose items have a file, a function and a description", () => {
+  test("are four lists of at most 12 items, numbered from 1, which have a file, a function and a description", () => {
     expect(lists.length).toBe(4);
+    for (const list of lists) expect(list.length).toBeLessThanOrEqual(12);
     for (const list of lists) expect(list.map((step) => step?.number)).toEqual(list.map((_, index) => index + 1));
   });
 
