@@ -262,9 +262,8 @@ describe("the bus in NATS", () => {
 
   it("rejects at once with the reason when the server refuses the stream, or the namespace is not valid", async () => {
     const { bus } = open({ namespace: uniqueNamespace(), bytes: 1e15 });
-    const startedAt = performance.now();
-    await expect(bus.position(["a"])).rejects.toThrow(/storage|resources/);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    // Not after two seconds: then the message would start with "The bus did not respond".
+    await expect(bus.position(["a"])).rejects.toThrow(/^(?!The bus).*(storage|resources)/s);
     expect(() => nats({ url: server.url, namespace: "a.b" })).toThrow(TypeError);
     expect(() => nats({ url: server.url, namespace: "" })).toThrow(TypeError);
     expect(() => nats({ url: server.url, hours: 29 / 3600 })).toThrow(

@@ -150,8 +150,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       await bus.publish("a", "0");
       await server.pause();
       const pending = [1, 2, 3].map((at) => bus.publish("a", String(at)));
-      // Long enough that requests in flight time out and are sent again.
-      for (let wait = 0; wait < 3; wait++) {
+      // Long enough that requests in flight time out and are sent again, and 6 seconds less than `publish` waits.
+      for (let wait = 0; wait < 2; wait++) {
         await expect(other.position(["a"])).rejects.toThrow("did not respond within 2 s");
       }
       server.resume();
@@ -180,9 +180,9 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
         "did not store the message within 10 s; it may or may not be delivered",
       );
       await Promise.all(rejections);
-      expect(performance.now() - startedAt).toBeLessThan(4_000);
+      expect(performance.now() - startedAt).toBeLessThan(8_000);
       await lost;
-      expect(performance.now() - startedAt).toBeLessThan(13_000);
+      expect(performance.now() - startedAt).toBeLessThan(20_000);
       server.resume();
       await bus.publish("a", '"after"');
       await bus.publish("a", '"last"');
@@ -222,7 +222,7 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       const startedAt = performance.now();
       await bus.close();
       await Promise.all(rejections);
-      expect(performance.now() - startedAt).toBeLessThan(1_500);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
       server.resume();
     });
 
@@ -248,7 +248,10 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       // The history is first shorter than the lost one, then equally long, then longer.
       for (let at = 0; at < 8; at++) {
         for (const position of lost) {
-          expect(await bus.read("a", position, atMost(10)), `${at}`).toMatchObject({ gap: true, messages: [] });
+          expect(await whenResponding(() => bus.read("a", position, atMost(10))), `${at}`).toMatchObject({
+            gap: true,
+            messages: [],
+          });
         }
         expect(await readAll(bus, "a", kept)).toHaveLength(at);
         await bus.publish("a", `"new ${at}"`);

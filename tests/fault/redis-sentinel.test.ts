@@ -7,7 +7,7 @@ import { trustCertificate } from "#test/trusted-certificate";
 import { ConfigError } from "../../src/config/index.ts";
 import { redis } from "../../src/live/bus/redis.ts";
 import { openRateStore } from "../../src/rate-limit/index.ts";
-import { endOf, readAll, TestSubscriber } from "../conformance/bus.ts";
+import { endOf, readAll, TestSubscriber, whenResponding } from "../conformance/bus.ts";
 
 const LIMIT = { messages: 100, bytes: 100_000 };
 const cleanups: (() => unknown)[] = [];
@@ -60,7 +60,7 @@ describe("a Redis that Sentinel names", () => {
     await replica.synchronize(primary);
     await primary.kill();
     await expect.poll(() => bus.publish("a", "2").then(() => true, String), { timeout: 60_000 }).toBe(true);
-    expect(await bus.read("a", from, LIMIT)).toMatchObject({ gap: true, reset: true });
+    expect(await whenResponding(() => bus.read("a", from, LIMIT))).toMatchObject({ gap: true, reset: true });
     await expect.poll(() => subscriber.gaps).toBe(1);
     const after = await endOf(bus, "a");
     await bus.publish("a", "3");
