@@ -19,7 +19,8 @@ export function createRootFragment(start: Node, end: ChildNode): ContainerNode {
     namespaceURI: (end.parentNode as Element).namespaceURI, // the comments are in the body
     insertBefore(node: Node, reference: ChildNode | null) {
       const isInside = reference && end.compareDocumentPosition(reference) & 2; // Node.DOCUMENT_POSITION_PRECEDING
-      (isInside ? reference : end).before(node);
+      // `before` of a form, and `insertBefore` of one around the view, may be fields of these names.
+      Node.prototype.insertBefore.call(end.parentNode, node, isInside ? reference : end);
       return node;
     },
   };

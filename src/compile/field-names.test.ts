@@ -13,6 +13,7 @@ test.each([
   ],
   ["<form><p>{items.map((item) => <select key={item} «name={'localName'} />)}</p></form>", "A field named `localName`"],
   ["<p><form><Box label={<textarea «name={`insertBefore`} />} /></form></p>", "A field named `insertBefore`"],
+  ['<form><input «name="nextSibling" /></form>', "A field named `nextSibling`"],
   ['<form>{s.a && <button «name="remove">x</button>}</form>', "A field named `remove`"],
   [
     '<form><fieldset><img alt="" «id="customElementRegistry" /></fieldset></form>',
@@ -26,7 +27,7 @@ test.each([
 });
 
 test.each([
-  ...["reset", "contains", "submit", "elements", "action", "method", "id", "name", "nextSibling", "requestSubmit"].map(
+  ...["reset", "contains", "submit", "elements", "action", "method", "id", "name", "requestSubmit"].map(
     (name) => `<form><input name="${name}" id="${name}" /></form>`,
   ),
   '<input name="childNodes" />',

@@ -7,7 +7,7 @@ import { CompileError, stringValue, walk } from "./syntax/index.ts";
  * members, by name and by id, in place of those of all elements.
  */
 const NEEDED_MEMBERS: ReadonlySet<string> = new Set([
-  ...["childNodes", "localName", "namespaceURI", "ownerDocument"],
+  ...["childNodes", "localName", "namespaceURI", "nextSibling", "ownerDocument"],
   ...["insertBefore", "moveBefore", "remove", "setAttribute", "removeAttribute"],
   ...["addEventListener", "removeEventListener"],
   // Preact passes the form to `createElementNS` as the options, which have these.

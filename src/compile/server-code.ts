@@ -15,9 +15,17 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Matches most ways to export the name `then`, which `checkServerModule` refuses. */
+/** Matches the ways to export the name `then`, which `checkServerModule` refuses, except by variables. */
 const EXPORTS_THEN =
-  /\bexport\s+(?:async\s+)?(?:const|let|var|class|function)\b[\s*]*then\b|\bexport\s*\{[^}]*\bthen\b[^}]*\}/;
+  /\bexport\s+(?:(?:abstract|async|const|declare)\s+)*(?:class|enum|function|import|module|namespace)\b[\s*]*then\b|\bexport\s*\{[^}]*\bthen\b[^}]*\}|\bexport\s*\*\s*as\s*["']?then\b/;
+
+/** Together, these match modules with an exported variable `then`, alone, in a pattern or behind others. */
+const EXPORTS_VARIABLES = /\bexport\s+(?:const|let|var)\b/;
+const NAMES_THEN = /(?:[\s,:[{]|\.{3})then\s*[!,:;=\]}]/;
+
+function mayExportThen(code: string): boolean {
+  return EXPORTS_THEN.test(code) || (NAMES_THEN.test(code) && EXPORTS_VARIABLES.test(code));
+}
 
 /**
  * Returns whether a module may contain a declaration, `state()`, a misused import of tsweb or an export `then`, without parsing
@@ -27,7 +35,7 @@ export function mayContainDeclarations(code: string): boolean {
   const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
   return (
     (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) ||
-    EXPORTS_THEN.test(code) ||
+    mayExportThen(code) ||
     mayDropValues(code) ||
     mayContainUncalledFunction(code)
   );

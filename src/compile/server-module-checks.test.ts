@@ -35,6 +35,22 @@ describe("a module without declarations", () => {
     "export class then {}",
     "const next = 1;\nexport { next as then };",
     'export { then } from "./other.ts";',
+    'export { default as then } from "./other.ts";',
+    "const next = 1;\nexport { next as 'then' };",
+    "export let then: number;",
+    "export const first = 1, then = 2;",
+    "export const first = 1,\n  then: number = 2;",
+    "export const { then } = Promise.resolve(1);",
+    "export const { first, next: then = 1 } = { first: 1, next: 2 };",
+    "export const [then] = [1];",
+    "export const { first, ...then } = { first: 1 };",
+    'export * as then from "./other.ts";',
+    'export * as "then" from "./other.ts";',
+    "export enum then { a }",
+    "export const enum then { a }",
+    "export abstract class then {}",
+    "export namespace then { export const a = 1; }",
+    'import other = require("./other.ts");\nexport import then = other.next;',
   ])("is checked for an export then too: %s", async (text) => {
     expect(mayContainDeclarations(text)).toBe(true);
     const error = await compileErrorOf(() =>

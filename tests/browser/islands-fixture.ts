@@ -69,7 +69,7 @@ export class IslandsFixture {
       if (from) return `<!--${MARK}:${index}--><!--/${MARK}:${index}-->`; // rendered in the browser only, because it makes calls
       return renderIsland(this.views, { name, props }, index);
     });
-    const html = body.replace(/\{(\d)\}/g, (_, index) => rendered[Number(index)] ?? "");
+    const html = body.replace(/\{(\d+)\}/g, (_, index) => rendered[Number(index)] ?? "");
     return this.server.page(documentOf(html, placedViews, options));
   }
 }

@@ -3,6 +3,8 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readTestModule } from "#test/in-memory-modules";
+import { checkFieldNames } from "../../src/compile/field-names.ts";
 import { MARK } from "./island-server.ts";
 import { changeView, IslandsFixture, innerHtml, waitForView } from "./islands-fixture.ts";
 
@@ -234,29 +236,77 @@ describe("input before hydration", () => {
 });
 
 describe("a field named like a member of its form", () => {
-  test.each([
-    "reset",
-    "contains",
-    "submit",
-    "elements",
-    "action",
-    "method",
-    "id",
-    "name",
-    "nextSibling",
-    "requestSubmit",
-  ])("%s does not stop the view, and what was typed early is kept", async (name) => {
-    const release = fixture.server.delay("/assets/views.js");
-    const views = [{ name: "Named", props: { name } }];
-    await page.goto(fixture.pageOf("{0}", views), { waitUntil: "commit" });
-    await page.locator(`[name=${name}]`).fill("typed");
-    release();
-    await waitForView(page, "named");
-    await expect.poll(() => page.evaluate("named.text")).toBe("typed");
-    await page.locator(`[name=${name}]`).fill("more");
-    expect(await page.textContent("output")).toBe("more");
+  test.each(["reset", "contains", "submit", "elements", "action", "method", "id", "name", "requestSubmit"])(
+    "%s does not stop the view, and what was typed early is kept",
+    async (name) => {
+      const release = fixture.server.delay("/assets/views.js");
+      const views = [{ name: "Named", props: { name } }];
+      await page.goto(fixture.pageOf("{0}", views), { waitUntil: "commit" });
+      await page.locator(`[name=${name}]`).fill("typed");
+      release();
+      await waitForView(page, "named");
+      await expect.poll(() => page.evaluate("named.text")).toBe("typed");
+      await page.locator(`[name=${name}]`).fill("more");
+      expect(await page.textContent("output")).toBe("more");
+      expect(errors).toEqual([]);
+    },
+  );
+});
+
+describe("a field with the name of a member of its form that the compile step accepts", () => {
+  /** Returns the names of all members of forms, and those that Preact adds. */
+  async function memberNames(): Promise<string[]> {
+    const names = await page.evaluate(() => {
+      const found: string[] = [];
+      for (let object: object = document.createElement("form"); object; object = Object.getPrototypeOf(object)) {
+        found.push(...Object.getOwnPropertyNames(object));
+      }
+      return found;
+    });
+    return [...new Set([...names, "__a", "__e", "__k"])];
+  }
+
+  function isAccepted(name: string): boolean {
+    try {
+      checkFieldNames(readTestModule("src/a.tsx", `export const A = () => <form><input name="${name}" /></form>;`));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  test("does not stop its view, which changes, moves, removes and creates the form", async () => {
+    const names = (await memberNames()).filter(isAccepted);
+    expect(names.length).toBeGreaterThan(200);
+    const views = names.map((name) => ({ name: "Moved", props: { name } }));
+    await page.goto(fixture.pageOf(views.map((_, index) => `<section>{${index}}</section>`).join(""), views));
+    await page.waitForFunction(
+      (count) => Object.keys(Object(Reflect.get(globalThis, "moved"))).length === count,
+      names.length,
+    );
+    const changed = '<form title="changed" class="wide"><b>b</b>{0}<i>0</i></form>';
+    for (const [step, markup] of [
+      ["s.isChanged = true", `${changed}<p>p</p>`],
+      ["s.order.push('last')", `${changed}<p>p</p><p>p</p>`],
+      ["s.order.reverse()", `<p>p</p><p>p</p>${changed}`],
+      ["dispatchEvent.call(forms[index], new Event('reset'))", `<p>p</p><p>p</p>${changed.replace("0</i>", "1</i>")}`],
+      ["s.isChanged = false", "<p>p</p><p>p</p><form>{0}<i>1</i></form>"],
+      ["s.order.splice(2, 1)", "<p>p</p><p>p</p>"],
+      ["s.order.unshift('form')", "<form>{0}<i>1</i></form><p>p</p><p>p</p>"],
+    ] as const) {
+      await changeView(
+        page,
+        `const forms = document.querySelectorAll("form"); Object.values(moved).forEach((s, index) => { ${step}; });`,
+      );
+      const shown = await page.$$eval("section", (sections) => sections.map((section) => section.innerHTML));
+      const wrong = names.flatMap((name, index) => {
+        const html = shown[index]?.replace(/<!--.*?-->| title=""/g, "").replace(`<input name="${name}">`, "{0}");
+        return html === markup ? [] : [`${name}: ${html}`];
+      });
+      expect(wrong, step).toEqual([]);
+    }
     expect(errors).toEqual([]);
-  });
+  }, 60_000);
 });
 
 describe("a click before hydration", () => {
