@@ -1,5 +1,5 @@
 import type { RPCError } from "../errors.ts";
-import { currentContext, type RequestContext } from "../http/index.ts";
+import { ContextKey, currentContext, type RequestContext } from "../http/index.ts";
 import { CSRF_FIELD, type FieldValues, type FormSubmission, fieldErrors, KEY_FIELD } from "../protocol/index.ts";
 import { isSecretName } from "../rpc/index.ts";
 import { type FormFields, segmentsOf } from "./field-tree.ts";
@@ -107,14 +107,17 @@ export function isShown(submission: Submission): boolean {
   return shown.has(submission);
 }
 
+/** The form that a request has sent without script. */
+const SUBMISSION = new ContextKey<Submission>();
+
 /** Sets the submission that the response to a request shows. It is kept in the context of the request only. */
 export function setSubmission(context: RequestContext, submission: Submission): void {
-  context.form = submission;
+  context.set(SUBMISSION, submission);
 }
 
 /** Returns the submission that the response to a request shows; `null` if no form was sent without script. */
 export function submissionOf(context: RequestContext | undefined): Submission | null {
-  return (context?.form as Submission | undefined) ?? null; // only setSubmission sets it
+  return context?.get(SUBMISSION) ?? null;
 }
 
 /** Returns the submission of the current request. Outside a request, as in a test of a view, there is none. */

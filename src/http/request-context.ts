@@ -1,6 +1,7 @@
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
 import type { BodyLimit } from "./body-limit.ts";
+import { ContextKey, ContextValues } from "./context-values.ts";
 import { firstAbort } from "./first-abort.ts";
 import { withoutFormParameter } from "./form-parameter.ts";
 import type { InboundRequest } from "./inbound-request.ts";
@@ -24,9 +25,8 @@ export interface RequestContextInit {
   readonly traceparent: string;
   readonly address: string;
   readonly config: Config;
-  readonly bus?: unknown;
-  readonly uploads?: unknown;
-  readonly sessions?: unknown;
+  /** What the application provides for all its requests. Without it, they belong to no application. */
+  readonly provided?: ContextValues;
   /** As the member of the context. Default: 0. */
   readonly revocationOrder?: number;
   /** Limits the bodies of the client. Without it, they are not counted. */
@@ -52,16 +52,6 @@ export class RequestContext {
   ownRevocationOrder = 0;
   /** Whether the headers of the response have been sent or decided. Cookies can then no longer be set. */
   headersSent = false;
-  /** The session, stored and read by `session/` only, which has its type; `undefined` until it is first read. */
-  session: unknown;
-  /** The form that was sent without script, stored and read by `forms/` only, which has its type. */
-  form: unknown;
-  /** The bus of the application, read by `live/` only, which has its type; `undefined` without an application. */
-  readonly bus: unknown;
-  /** Where large files are stored, read by `uploads/` only, which has its type; `undefined` without an application. */
-  readonly uploads: unknown;
-  /** The sessions of the application, read by `session/` only, which has its type; `undefined` without an application. */
-  readonly sessions: unknown;
   /**
    * Set if the request cannot be answered at the moment. It is then the response, whatever the handler has done: also if
    * the application has caught the error.
@@ -77,6 +67,8 @@ export class RequestContext {
   /** The trace of the request; `undefined` without a tracing SDK. Set before anything of the request runs. */
   trace: RequestTrace | undefined;
 
+  readonly #provided: ContextValues | undefined;
+  #values: ContextValues | undefined;
   #startedAtMs: number | undefined;
   readonly #traceparent: string;
   readonly #bodyLimit: BodyLimit | undefined;
@@ -100,11 +92,21 @@ export class RequestContext {
     this.#traceparent = init.traceparent;
     this.address = init.address;
     this.config = init.config;
-    this.bus = init.bus;
-    this.uploads = init.uploads;
-    this.sessions = init.sessions;
+    this.#provided = init.provided;
     this.revocationOrder = init.revocationOrder ?? 0;
     this.#bodyLimit = init.bodyLimit;
+  }
+
+  /** Returns the value that was set with a key; otherwise the one that the application provides, if any. */
+  get<T>(key: ContextKey<T>): T | undefined {
+    const value = this.#values?.get(key);
+    return value === undefined ? this.#provided?.get(key) : value;
+  }
+
+  /** Sets a value of this request. */
+  set<T>(key: ContextKey<T>, value: T): void {
+    this.#values ??= new ContextValues();
+    this.#values.set(key, value);
   }
 
   /** The `traceparent` of the response. @see docs/protocol.md 2.4 */
@@ -265,7 +267,7 @@ export class RequestContext {
   discardChanges(): void {
     if (this.headersSent) return;
     this.#setCookies = undefined;
-    this.session = undefined; // read from the request's cookie again
+    if (this.#values) ContextKey.discardCookies(this.#values); // the session is read from the request's cookie again
   }
 
   /** Returns whether the response sets or removes a cookie. */

@@ -1,6 +1,9 @@
-import { currentContext } from "../http/index.ts";
-import { AppBus } from "./app-bus.ts";
+import { ContextKey, currentContext } from "../http/index.ts";
+import type { AppBus } from "./app-bus.ts";
 import { onlyAppBus } from "./app-registry.ts";
+
+/** The bus of the application of a request. */
+export const APP_BUS = new ContextKey<AppBus>();
 
 /**
  * Returns the bus of the application whose request is being handled; outside a request, that of the only application
@@ -10,6 +13,5 @@ import { onlyAppBus } from "./app-registry.ts";
  * @throws Error outside a request, when there are several applications
  */
 export function currentBus(caller: string): AppBus {
-  const bus = currentContext()?.bus;
-  return bus instanceof AppBus ? bus : onlyAppBus(caller);
+  return currentContext()?.get(APP_BUS) ?? onlyAppBus(caller);
 }

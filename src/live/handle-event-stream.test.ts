@@ -3,8 +3,8 @@ import { runInNewContext } from "node:vm";
 import { expect, it, vi } from "vitest";
 import { createEventStreams, FakeClient } from "#test/event-stream-client";
 import { requestContextOf, signInCookie } from "#test/request-context";
-import { isPushedBody } from "../http/index.ts";
-import { AppSessions } from "../session/index.ts";
+import { ContextValues, isPushedBody } from "../http/index.ts";
+import { AppSessions, SESSIONS } from "../session/index.ts";
 import { FeedReader } from "./feed-reader.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 
@@ -23,7 +23,7 @@ it.each([
   const client = new FakeClient();
   function open() {
     const request = new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } });
-    const context = requestContextOf(request, undefined, { sessions });
+    const context = requestContextOf(request, undefined, { provided: new ContextValues().set(SESSIONS, sessions) });
     const readers = [new FeedReader("room", position)];
     const { body } = handleEventStream({ readers, gaps: [] }, hub, { context, release: vi.fn() });
     if (!isPushedBody(body)) throw new Error("The body of an event stream is pushed.");

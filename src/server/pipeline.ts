@@ -116,7 +116,7 @@ function openContext(
   site: Site,
   ids: RequestIds = requestIds((name) => inbound.header(name)),
 ): RequestContext {
-  const { config, live, bodyLimit, uploads, sessions } = site;
+  const { config, bodyLimit, provided, sessions } = site;
   if (config.trustProxy > 0 && inbound.header("x-forwarded-for") === null) site.warnOfMissingProxy(inbound);
   return new RequestContext({
     inbound,
@@ -124,9 +124,7 @@ function openContext(
     traceparent: ids.traceparent,
     address: addressOf(inbound, site),
     config,
-    bus: live.bus,
-    uploads,
-    sessions,
+    provided,
     revocationOrder: sessions.revocations.order,
     bodyLimit,
   });

@@ -2,6 +2,7 @@ import type { Config } from "../config/index.ts";
 import {
   BodyLimit,
   type BuildToolAccess,
+  ContextValues,
   createDataHeaders,
   createSecurityHeaders,
   type InboundRequest,
@@ -12,14 +13,14 @@ import {
   type SecurityOptions,
   sessionCookieName,
 } from "../http/index.ts";
-import { LiveUpdates, revocationSource } from "../live/index.ts";
+import { APP_BUS, LiveUpdates, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import type { ProjectInfo } from "../openapi/index.ts";
 import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks } from "../rpc/index.ts";
-import { AppSessions } from "../session/index.ts";
-import { UploadStore } from "../uploads/index.ts";
+import { AppSessions, SESSIONS } from "../session/index.ts";
+import { UPLOADS, UploadStore } from "../uploads/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
@@ -54,6 +55,8 @@ export interface Site {
   readonly warnOfMissingProxy: (inbound: InboundRequest) => void;
   readonly router: Router;
   readonly sessions: AppSessions;
+  /** What code in a request finds of the application: its bus, its sessions, its store for uploads. */
+  readonly provided: ContextValues;
   /** Logs a warning once, if a host has removed the base from the path of a request. */
   readonly warnOfRemovedBase: (method: string, pathname: string) => void;
   /** The browser's files of a built application; `null` in any other. */
@@ -103,6 +106,14 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
     secrets: [config.secret, ...config.previousSecrets],
     connectionLimit: openStreams,
   });
+  const sessions = new AppSessions({ revocations: revocationSource(live.bus, config), log });
+  const uploads = new UploadStore({
+    dir: config.uploadDir,
+    maxBytes: config.maxUploadBytes,
+    maxBytesPerClient: config.maxUploadBytesPerClient,
+    keyOf: clientKey,
+    log,
+  });
   return {
     config,
     log,
@@ -121,7 +132,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       connectionsBefore: (earlier) => live.connectionsBefore(earlier),
     },
     live,
-    sessions: new AppSessions({ revocations: revocationSource(live.bus, config), log }),
+    sessions,
     pages: {
       title,
       lang: options.lang ?? "en",
@@ -137,13 +148,8 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
     readAddress: createAddressReader(log),
     warnOfMissingProxy: createProxyWarning(log),
     bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
-    uploads: new UploadStore({
-      dir: config.uploadDir,
-      maxBytes: config.maxUploadBytes,
-      maxBytesPerClient: config.maxUploadBytesPerClient,
-      keyOf: clientKey,
-      log,
-    }),
+    uploads,
+    provided: new ContextValues().set(APP_BUS, live.bus).set(SESSIONS, sessions).set(UPLOADS, uploads),
     router,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
     files:

@@ -1,4 +1,4 @@
-import { currentContext, RequestContext, RequestError, runOutsideRequests } from "../http/index.ts";
+import { ContextKey, currentContext, RequestContext, RequestError, runOutsideRequests } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { formatLogPosition, RevocationLog, type RevocationSource } from "../revocation/index.ts";
 import { ClockSkewLog } from "./clock-skew.ts";
@@ -17,6 +17,12 @@ interface OpenRequest {
   readonly of: RequestContext | VerifiedSession;
   readonly onEnded: () => void;
 }
+
+/** The sessions of the application of a request. */
+export const SESSIONS = new ContextKey<AppSessions>();
+
+/** The session that a request has read or issued, and `null` if the client is signed out. Absent until it is first read. */
+export const SESSION = ContextKey.ofCookies<VerifiedSession | null>();
 
 /** The maximum time to the next check for expired sessions: the clock may be adjusted meanwhile. */
 const EXPIRY_CHECK_MS = 60_000;
@@ -67,7 +73,7 @@ export class AppSessions {
    */
   async revoke(subject: string): Promise<void> {
     const context = currentContext();
-    const isOwn = context?.sessions === this;
+    const isOwn = context?.get(SESSIONS) === this;
     const session = isOwn ? storedSession(context) : null;
     const hasEnded = session !== null && this.revocations.isRevoked(session) && context?.ownRevocationOrder === 0;
     try {
@@ -163,10 +169,10 @@ function sessionOf({ of }: OpenRequest): VerifiedSession | null {
 
 /** Returns the session that a request has read or issued. It was valid when the request began, or when it was issued. */
 export function storedSession(context: RequestContext): VerifiedSession | null {
-  return (context.session ?? null) as VerifiedSession | null; // only session/ sets it
+  return context.get(SESSION) ?? null;
 }
 
 /** Returns the sessions of the application of a request; `undefined` without an application. */
 export function sessionsOf(context: RequestContext): AppSessions | undefined {
-  return context.sessions instanceof AppSessions ? context.sessions : undefined;
+  return context.get(SESSIONS);
 }

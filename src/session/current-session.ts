@@ -1,5 +1,5 @@
 import { type RequestContext, sessionCookieName } from "../http/index.ts";
-import { sessionsOf, storedSession } from "./app-sessions.ts";
+import { SESSION, sessionsOf, storedSession } from "./app-sessions.ts";
 import { findCookie } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
@@ -24,9 +24,11 @@ export function nowSeconds(): number {
  * @see docs/protocol.md 7.4
  */
 export function currentSession(context: RequestContext): VerifiedSession | null {
-  // Only this module and session.ts set `context.session`, to a VerifiedSession or null.
-  const session = context.session === undefined ? readSession(context) : (context.session as VerifiedSession | null);
-  context.session = session;
+  let session = context.get(SESSION);
+  if (session === undefined) {
+    session = readSession(context);
+    context.set(SESSION, session);
+  }
   if (session === null || context.isInFirstTurn) return session; // it was valid when the request began
   if (isExpired(session, nowSeconds())) return null;
   return sessionsOf(context)?.accepts(session, context) === false ? null : session;
@@ -56,7 +58,7 @@ export function hasSessionEnded(context: RequestContext): boolean {
  * `false`: if nothing has read the session, and for a cookie that another secret has signed, which another process may accept.
  */
 export function sendsEndedSession(context: RequestContext): boolean {
-  if (context.session === undefined || context.unavailable || currentSession(context) !== null) return false;
+  if (context.get(SESSION) === undefined || context.unavailable || currentSession(context) !== null) return false;
   const token = sessionToken(context);
   return token !== null && verifiedSessions(context.config).get(token) !== undefined;
 }

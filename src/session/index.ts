@@ -1,4 +1,4 @@
-export { AppSessions } from "./app-sessions.ts";
+export { AppSessions, SESSIONS } from "./app-sessions.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";

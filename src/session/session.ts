@@ -7,7 +7,7 @@ import {
   SIGNED_OUT_COOKIE,
   sessionCookieName,
 } from "../http/index.ts";
-import { sessionsOf } from "./app-sessions.ts";
+import { SESSION, sessionsOf } from "./app-sessions.ts";
 import type { ApplicationClaims, LoginClaims, Role, User } from "./claims.ts";
 import { cookieSize } from "./cookie.ts";
 import { currentSession, nowSeconds, sendsEndedSession } from "./current-session.ts";
@@ -124,7 +124,7 @@ export const session: Session = Object.freeze<Session>({
     const token = signToken(keysFor(config, "session").sign, text);
     checkCookieSize(name, token);
     context.setCookie(name, token, { maxAge: MAX_AGE_SECONDS });
-    context.session = issued;
+    context.set(SESSION, issued);
     if (issued) sessions?.signedIn(issued);
   },
 
@@ -153,7 +153,7 @@ export const session: Session = Object.freeze<Session>({
   logout() {
     const context = requireContext("session.logout()");
     removeSessionCookie(context);
-    context.session = null;
+    context.set(SESSION, null);
   },
 
   async revoke(who) {

@@ -1,12 +1,19 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
-import { FetchInboundRequest, RequestContext, requestIds, runInContext, type StringRecord } from "../http/index.ts";
+import {
+  ContextValues,
+  FetchInboundRequest,
+  RequestContext,
+  requestIds,
+  runInContext,
+  type StringRecord,
+} from "../http/index.ts";
 import type { Call, Feed, Serialized, Stream } from "../protocol/index.ts";
 import { LIVE_PATH, REDIRECT_HEADER } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
 import { internalsOf, requireInternals } from "../server/index.ts";
-import { type LoginClaims, session } from "../session/index.ts";
+import { type LoginClaims, SESSIONS, session } from "../session/index.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 import { subscription } from "./subscription.ts";
 import { readVisit, type Visit } from "./visit.ts";
@@ -234,7 +241,7 @@ class InProcessVisitor implements Visitor {
       ...requestIds(() => null),
       address: this.#address,
       config: this.#app.config,
-      sessions,
+      provided: new ContextValues().set(SESSIONS, sessions),
     });
     runInContext(context, work);
     this.#jar.storeSetCookies(context.setCookieHeaders);

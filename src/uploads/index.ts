@@ -1,3 +1,3 @@
 export { type FormValue, formTypeOf, readForm } from "./read-form.ts";
 export { withUploadLimits } from "./route-body.ts";
-export { UploadStore } from "./upload-store.ts";
+export { UPLOADS, UploadStore } from "./upload-store.ts";

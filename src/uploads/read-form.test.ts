@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { disposition, post, postParts, testUploadStore } from "#test/form-requests";
 import { recordedLog } from "#test/recorded-log";
 import { requestContextOf } from "#test/request-context";
+import { ContextValues } from "../http/index.ts";
 import {
   MAX_FIELD_BYTES,
   MAX_FIELDS,
@@ -11,14 +12,17 @@ import {
   MAX_PARTS,
 } from "./form-limits.ts";
 import { type FormReadOptions, type FormValue, formTypeOf, readForm } from "./read-form.ts";
-import { UploadStore } from "./upload-store.ts";
+import { UPLOADS, UploadStore } from "./upload-store.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
 const TAKES_FILES: FormReadOptions = { takesFile: () => true };
 
 function read(request: Request, options?: FormReadOptions) {
-  return readForm(requestContextOf(request, undefined, { uploads: testUploadStore() }), options);
+  return readForm(
+    requestContextOf(request, undefined, { provided: new ContextValues().set(UPLOADS, testUploadStore()) }),
+    options,
+  );
 }
 
 async function readFields(request: Request, options?: FormReadOptions): Promise<Record<string, readonly FormValue[]>> {
@@ -242,7 +246,10 @@ describe("the check before the files", () => {
 describe("a form while there is no room for uploads", () => {
   const full = () => new UploadStore({ maxBytes: 0, maxBytesPerClient: 0, keyOf: String, log: recordedLog().log });
   const status = (request: Request, options?: FormReadOptions) =>
-    readForm(requestContextOf(request, undefined, { uploads: full() }), options).then(
+    readForm(
+      requestContextOf(request, undefined, { provided: new ContextValues().set(UPLOADS, full()) }),
+      options,
+    ).then(
       ({ fields }) => Object.fromEntries(fields),
       (error) => error.status,
     );

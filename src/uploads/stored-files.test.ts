@@ -14,10 +14,11 @@ import { disposition, post, postParts } from "#test/form-requests";
 import { recordedLog } from "#test/recorded-log";
 import { requestContextOf } from "#test/request-context";
 import { TemporaryFolder } from "#test/temporary-folder";
+import { ContextValues } from "../http/index.ts";
 import { MAX_MEMORY_BYTES, MAX_MEMORY_FILE_BYTES } from "./form-files.ts";
 import { type FormReadOptions, readForm } from "./read-form.ts";
 import { removeLeftovers, uploadDirectory } from "./upload-directory.ts";
-import { UploadStore } from "./upload-store.ts";
+import { UPLOADS, UploadStore } from "./upload-store.ts";
 
 const folder = new TemporaryFolder("uploads");
 afterAll(() => folder.remove());
@@ -52,7 +53,10 @@ function formWith(...sizes: readonly number[]): FormData {
 
 /** Reads a form and resolves with its files and its context, which has not ended. */
 async function read(request: Request, uploads: UploadStore, address = "::1") {
-  const context = requestContextOf(request, undefined, { uploads, address });
+  const context = requestContextOf(request, undefined, {
+    provided: new ContextValues().set(UPLOADS, uploads),
+    address,
+  });
   const form = readForm(context, OPTIONS).finally(() => undefined);
   const { fields } = await form.catch((error) => {
     context.releaseBody(); // as the pipeline does

@@ -2,7 +2,7 @@ import { openAsBlob } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CONNECTION_CLOSE, type RequestContext, RequestError } from "../http/index.ts";
+import { CONNECTION_CLOSE, ContextKey, type RequestContext, RequestError } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { MemoryLimit } from "./memory-limit.ts";
 import { forgetUploadDirectory, removeLeftovers, uploadDirectory } from "./upload-directory.ts";
@@ -135,13 +135,17 @@ export class UploadStore {
   }
 }
 
+/** The store of the application of a request. */
+export const UPLOADS = new ContextKey<UploadStore>();
+
 /**
  * Returns where the large files of a request are stored.
  *
  * @throws Error for a request outside an application
  */
-export function uploadStoreOf({ uploads }: RequestContext): UploadStore {
-  if (uploads instanceof UploadStore) return uploads;
+export function uploadStoreOf(context: RequestContext): UploadStore {
+  const store = context.get(UPLOADS);
+  if (store) return store;
   throw new Error("This request has no store for uploads: it does not belong to an application.");
 }
 
