@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { type RunningServer, runTsweb, spawnNode, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -43,9 +43,8 @@ let dev: RunningServer;
 
 beforeEach(() => {
   project = TestProject.fromFiles({ "src/app.ts": APP, "src/calls.server.ts": CALLS });
+  return () => project.remove(); // not in afterEach, which runs before the server stops
 });
-
-afterEach(() => project.remove());
 
 /** Starts the server before each test, and stops it afterwards. */
 function startBeforeEach(): void {
