@@ -4,7 +4,7 @@
  */
 import { Fragment, h, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { dropsLineFeed, type IslandData, keepLineFeed } from "../protocol/index.ts";
+import { dropsLineFeed, type IslandData, keepLineFeed, selectedValues, withSelection } from "../protocol/index.ts";
 import { type Difference, findDifferences, OPAQUE } from "./dev-markup-differences.ts";
 import { type MarkupSource, reportHydrationProblem, reportWarning } from "./dev-report.ts";
 import { getPageData } from "./page-data.ts";
@@ -49,15 +49,25 @@ function check(island: NodeInternals, view: CheckedIsland | undefined): void {
   for (const difference of differences) report(difference, view);
 }
 
-/** Returns a copy of what a node rendered without its components, and adds the nodes of its elements to `list`. */
-function elementsOf(node: NodeInternals | null, list: NodeInternals[]): (VNode | string)[] {
+/**
+ * Returns a copy of what a node rendered without its components, and adds the nodes of its elements to `list`.
+ *
+ * @param selected the values of the `<select>` around the node
+ */
+function elementsOf(
+  node: NodeInternals | null,
+  list: NodeInternals[],
+  selected?: readonly string[],
+): (VNode | string)[] {
   if (!node) return [];
   const { type, props } = node;
   if (type === null) return [String(props)]; // a text
   if (typeof type === "string") list.push(node);
-  const children = (node.__k ?? []).flatMap((child) => elementsOf(child, list));
+  const values = type === "select" ? selectedValues(props as Record<string, unknown>) : selected;
+  const children = (node.__k ?? []).flatMap((child) => elementsOf(child, list, values));
   if (typeof type !== "string") return children;
-  const { children: _, dangerouslySetInnerHTML: html, ...attributes } = props as Record<string, unknown>;
+  const own = type === "option" && selected ? withSelection(props as Record<string, unknown>, selected) : props;
+  const { children: _, dangerouslySetInnerHTML: html, ...attributes } = own as Record<string, unknown>;
   const marked = { ...attributes, ...(html ? { [OPAQUE]: "" } : {}) };
   return [
     h(type, dropsLineFeed(type) ? keepLineFeed(type, { ...marked, children }) : { ...marked, children }) as VNode,

@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
 import { fieldErrorId } from "../protocol/index.ts";
 import type { FormRendering, OpenForm } from "./form-rendering-state.ts";
-import { valueOfOption } from "./option-value.ts";
 
 type Props = Readonly<Record<string, unknown>>;
 
@@ -17,19 +16,19 @@ const UNTYPED = new Set(["hidden", "submit", "button", "reset", "image", "file",
  */
 export function fillField(vnode: VNode, type: string, open: OpenForm, forms: FormRendering): void {
   const props = vnode.props as Props;
-  if (type === "option") {
-    if (!open.selected) return;
-    const { defaultSelected: _, ...rest } = props;
-    setProps(vnode, { ...rest, selected: open.selected.values.includes(valueOfOption(props)) });
-    return;
-  }
   const { name } = props;
   if ((type !== "input" && type !== "select" && type !== "textarea") || typeof name !== "string") return;
   const kind = type === "input" ? inputType(props) : type;
   if (kind === "password") forms.passwords.add(name);
   const isTyped = open.submission?.error && !UNTYPED.has(kind);
-  const filled = isTyped ? typedProps(vnode, { name, kind }, open) : props;
+  const filled = isTyped ? typedProps(vnode, { name, kind }, { open, forms }) : props;
   setProps(vnode, { ...filled, ...errorProps(props, { name, kind }, open) });
+}
+
+/** The form around a field, and the forms of the page. */
+interface FormPlace {
+  readonly open: OpenForm;
+  readonly forms: FormRendering;
 }
 
 interface Field {
@@ -43,7 +42,7 @@ function inputType({ type }: Props): string {
 }
 
 /** Returns the props of a field with what was typed. A field that was not sent was disabled, or is new. */
-function typedProps(vnode: VNode, { name, kind }: Field, open: OpenForm): Props {
+function typedProps(vnode: VNode, { name, kind }: Field, { open, forms }: FormPlace): Props {
   const props = vnode.props as Props;
   const texts = open.submission?.texts.get(name) ?? [];
   if (kind === "checkbox" || kind === "radio") {
@@ -53,7 +52,7 @@ function typedProps(vnode: VNode, { name, kind }: Field, open: OpenForm): Props 
   // The last one of these that the renderer reads would count, in the order of the application.
   const { value: _, defaultValue: __, ...others } = props;
   if (kind === "select") {
-    open.selected = { vnode, values: texts };
+    forms.select = { vnode, values: texts, isTyped: true };
     return others;
   }
   const index = open.filled.get(name) ?? 0;

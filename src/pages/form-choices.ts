@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { bindForm, type FormTarget } from "../forms/index.ts";
+import { valueOfOption } from "../protocol/index.ts";
 import type { Choice, FormChoices, OpenForm } from "./form-rendering-state.ts";
-import { valueOfOption } from "./option-value.ts";
 
 type Props = Readonly<Record<string, unknown>>;
 

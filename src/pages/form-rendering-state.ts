@@ -26,8 +26,6 @@ export interface OpenForm {
   readonly submission: Submission | null;
   /** How many texts of each field were filled in, by its name: fields of one name are filled in by their order. */
   readonly filled: Map<string, number>;
-  /** The values that were selected in the `<select>` whose options are being rendered. */
-  selected: { readonly vnode: VNode; readonly values: readonly string[] } | null;
   /** Whether a refused field has the focus. */
   hasFocus: boolean;
   /** In development: the kinds of its fields, by their name. */
@@ -38,6 +36,15 @@ export interface OpenForm {
   readonly choices: FormChoices;
   /** In development: the `<select>` whose options are being rendered. */
   select: { readonly vnode: VNode; readonly name: string } | null;
+}
+
+/** A `<select>` whose options are being rendered. */
+export interface OpenSelect {
+  readonly vnode: VNode;
+  /** The values of the options that are selected. */
+  readonly values: readonly string[];
+  /** Whether the user has selected them in a form that was refused: in place of what its options say themselves. */
+  readonly isTyped: boolean;
 }
 
 /** The options of {@link FormRendering}. */
@@ -53,6 +60,8 @@ export interface FormRenderingOptions {
 export class FormRendering {
   /** The form around the element that is being rendered; `null` outside a form of a server function. */
   open: OpenForm | null = null;
+  /** The `<select>` whose options are being rendered, if it selects them itself. */
+  select: OpenSelect | null = null;
   /** The form that was sent without script to get this page. */
   readonly submission: Submission | null;
   /** The forms that were rendered: the function and the key of each. */

@@ -18,6 +18,38 @@ async function renderFields(fields: ComponentChildren, shown: FormResponse = {})
   return /<form[^>]*>(?:<div class="form-errors".*?<\/div>)?(.*)<\/form>/s.exec(body)?.[1] ?? body;
 }
 
+describe("the options of a select", () => {
+  const options = [
+    ...[h("option", { value: "a" }, "A"), h("option", null, " B  b"), h("optgroup", null, h("option", null, 3))],
+    ...[h("option", { value: "a", selected: false }, "other"), h("option", { value: 0 }, "zero")],
+  ];
+  /** Returns the texts of the options that the server has selected. */
+  const selected = async (props: object) => {
+    const html = await renderFields(h("select", props, options), { refused: false });
+    return [...html.matchAll(/<option[^>]*selected[^>]*>([^<]*)/g)].map(([, text]) => text);
+  };
+
+  it.each([
+    [{ value: "a" }, ["A"]],
+    [{ defaultValue: "B b" }, [" B  b"]],
+    [{ value: 3 }, ["3"]],
+    [{ value: "" }, []], // not "0", which equals it in JavaScript
+    [{ value: "a", defaultValue: "3" }, ["A"]],
+    [{ value: undefined, defaultValue: "3" }, ["3"]],
+    [{ multiple: true, defaultValue: ["a", 3] }, ["A", "3"]],
+    [{ multiple: true, defaultValue: [] }, []],
+    [{ defaultValue: null }, []],
+  ])("are selected by %j as in the browser", async (props, texts) => {
+    expect(await selected(props)).toEqual(texts);
+    expect(await selected({ ...props, name: "name" })).toEqual(texts);
+  });
+
+  it("are those of the nearest select only", async () => {
+    const html = await renderFields([h("select", { value: "a" }), h("option", null, "a")], { refused: false });
+    expect(html).not.toContain("selected");
+  });
+});
+
 describe("the fields of a form that was refused", () => {
   it.each(["text", "email", "number", "date", "search", "url", "tel", "range", "color", "TEXT"])(
     "of the type %s have what was typed in place of their own value",

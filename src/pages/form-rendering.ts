@@ -1,6 +1,6 @@
 import { h, type VNode } from "preact";
 import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
-import { FORM_TYPE, formHead, isSubmissionOf } from "../protocol/index.ts";
+import { FORM_TYPE, formHead, isSubmissionOf, selectedValues, withSelection } from "../protocol/index.ts";
 import { fillField } from "./fill-field.ts";
 import { addChoice } from "./form-choices.ts";
 import type { OpenForm } from "./form-rendering-state.ts";
@@ -53,7 +53,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
     ...(head.length > 0 ? { children: [head, props.children] } : {}),
   });
   forms.open = {
-    ...{ vnode, target, submission, filled: new Map(), selected: null, hasFocus: false },
+    ...{ vnode, target, submission, filled: new Map(), hasFocus: false },
     ...{ fields: new Map(), unnamed: [], choices: new Map(), select: null },
   };
 }
@@ -74,7 +74,20 @@ export function prepareField(vnode: VNode, type: string, state: RenderState): vo
   addChoice(vnode, type, open);
 }
 
-/** Ends what {@link openForm} and {@link prepareField} have started for an element, after its children. */
+/** Selects the options of a `<select>` with `value` or `defaultValue`, as the browser does, or what the user has selected. */
+export function prepareSelection(vnode: VNode, { forms }: RenderState): void {
+  const props = vnode.props as Props;
+  if (vnode.type === "select") {
+    const values = selectedValues(props);
+    if (values) forms.select = { vnode, values, isTyped: false };
+  } else if (forms.select) {
+    const { isTyped, values } = forms.select;
+    const { selected: _, defaultSelected: __, ...others } = props;
+    setProps(vnode, withSelection(isTyped ? others : props, values));
+  }
+}
+
+/** Ends what {@link openForm}, {@link prepareField} and {@link prepareSelection} have started for an element, after its children. */
 export function closeForm(vnode: VNode, state: RenderState): void {
   const { forms } = state;
   if (forms.open?.vnode === vnode) {
@@ -82,7 +95,7 @@ export function closeForm(vnode: VNode, state: RenderState): void {
     forms.open = null;
     return;
   }
-  if (forms.open?.selected?.vnode === vnode) forms.open.selected = null;
+  if (forms.select?.vnode === vnode) forms.select = null;
   if (forms.open?.select?.vnode === vnode) forms.open.select = null;
 }
 

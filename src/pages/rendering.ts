@@ -16,7 +16,7 @@ import {
   withUnits,
 } from "../protocol/index.ts";
 import { checkNesting } from "./check-nesting.ts";
-import { closeForm, openForm, prepareField } from "./form-rendering.ts";
+import { closeForm, openForm, prepareField, prepareSelection } from "./form-rendering.ts";
 import { readsNode } from "./other-hooks.ts";
 import {
   describeLocation,
@@ -285,6 +285,7 @@ function prepareOwnProps(vnode: VNode, type: string, active: RenderState): void 
 function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   if (type === "form") openForm(vnode, active);
   else if (active.forms.open || type === "button" || type === "input") prepareField(vnode, type, active);
+  if (type === "select" || type === "option") prepareSelection(vnode, active);
   checkNoPromise(vnode);
   removeScriptUrls(vnode, type, active.warn);
   addUnits(vnode);

@@ -80,6 +80,7 @@ export { readFeed } from "./read-feed.ts";
 export { callError, errorFromJson, readResult } from "./result.ts";
 export { returnedErrorMessage } from "./returned-error.ts";
 export { scriptUrlAttributes } from "./script-url.ts";
+export { selectedValues, valueOfOption, withSelection } from "./select-options.ts";
 export type { NotSendable, Sendable } from "./sendable.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 export type { Serialized, SerializedResult } from "./serialized.ts";

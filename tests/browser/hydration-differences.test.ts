@@ -39,6 +39,11 @@ const FILES = {
           <input type="checkbox" defaultChecked disabled={false} readOnly />
           <select name="letter" value="b"><option value="a">A</option><option value="b">B</option></select>
           <select><option>A</option><option selected>B</option></select>
+          <select name="text" defaultValue="B b"><option>A</option><option> B{"  b"}</option></select>
+          <select name="own" value={2}>{[1, 2].map((n) => <option key={n}>{n}</option>)}<option selected={false} value="2" /></select>
+          <select name="many" multiple defaultValue={["a", "C", 3]}>
+            <option value="a">A</option><option value="b">B</option><optgroup label="more"><option>C</option><option>{3}</option></optgroup>
+          </select>
           <textarea defaultValue={"\\nx"} rows={2} />
           <p class="a" hidden={false} aria-hidden={false} data-on={true} tabIndex={0}
             style={{ marginTop: shown.time ? 5 : 4, "--own": "1", lineHeight: 1.5, aspectRatio: 2, gridRowStart: 2 }}> a  b {" "}</p>
