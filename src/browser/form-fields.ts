@@ -6,6 +6,13 @@ function fieldsOf(form: HTMLFormElement): Field[] {
   return getFields().filter((field) => field.form === form);
 }
 
+/** Returns the names of the disabled fields of a form. */
+export function disabledNames(form: HTMLFormElement): string[] {
+  return fieldsOf(form)
+    .filter((field) => field.matches(":disabled"))
+    .map(({ name }) => name);
+}
+
 /**
  * Resets the fields of a form to their defaults, and dispatches the events of an input by the user. An application
  * prevents it as in HTML: by `preventDefault` of the `reset` event.

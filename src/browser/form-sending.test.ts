@@ -30,9 +30,9 @@ async function openForm() {
   const state = createForm(component, save, "", true);
   const outcomes: FormOutcome[] = [];
   state.done = (outcome) => void outcomes.push(outcome);
-  const send = (name: string | File) => {
+  const send = (name?: string | File) => {
     const body = new FormData();
-    body.set("name", name);
+    if (name !== undefined) body.set("name", name);
     if (!state.pending) state.update({ pending: true }); // as the listener of the form does
     return sendForm(state, "save", body);
   };
@@ -80,6 +80,26 @@ describe("a form that is submitted while it is being sent", () => {
     requests[1]?.respond(200, { result: 2 });
     await again;
     expect(outcomes.map(({ result }) => result)).toEqual([1, 2]);
+  });
+
+  // <fieldset disabled={form.pending}> is around the fields, and not around the button.
+  test.each([
+    [true, 1],
+    [false, 2],
+  ])("is sent once for a double click that finds its fields disabled: %s", async (isDisabled, count) => {
+    const { state, send } = await openForm();
+    const element = {} as HTMLFormElement; // only fields refer to it
+    state.element = element;
+    const fields = [{ name: "name", form: element, matches: () => isDisabled }];
+    Object.assign(document, { querySelectorAll: () => fields });
+    const sending = send("a");
+    await send();
+    delete state.element;
+    requests[0]?.respond(200, { result: 1 });
+    await answered(count);
+    requests[1]?.respond(200, { result: 2 });
+    await sending;
+    expect(requests).toHaveLength(count);
   });
 
   test("is not sent after a reset, and a later submission is", async () => {

@@ -20,7 +20,7 @@ import { post, token } from "./call.ts";
 import { reportWarning } from "./dev-report.ts";
 import { watchErrors } from "./dev-unshown-errors.ts";
 import type { FormState } from "./form.ts";
-import { markFields, resetFields, takeOverFields } from "./form-fields.ts";
+import { disabledNames, markFields, resetFields, takeOverFields } from "./form-fields.ts";
 import { fetchWithProgress } from "./form-upload.ts";
 import { getPageData } from "./page-data.ts";
 
@@ -42,8 +42,8 @@ const queues = new WeakMap<FormState, Submission[]>();
 
 /**
  * Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. If it is being sent
- * already, the submission waits for its turn; one that has the same fields as the last is dropped, as by a double click. After
- * a reset, the request is aborted, and its outcome is not shown; nothing waits any more.
+ * already, the submission waits for its turn; one that has the same fields as the last is dropped, as by a double click: also if
+ * the form has disabled its fields meanwhile. After a reset, the request is aborted, and its outcome is not shown; nothing waits any more.
  *
  * @param target the parameter of the form's address, which names the function
  */
@@ -51,7 +51,7 @@ export async function sendForm(state: FormState, target: string, body: FormData)
   const submission: Submission = { target, body };
   const earlier = queues.get(state);
   if (earlier) {
-    if (!isSame(earlier.at(-1), submission)) earlier.push(submission);
+    if (!isRepeated(submission, earlier.at(-1), state.element)) earlier.push(submission);
     return;
   }
   const queue = [submission];
@@ -64,10 +64,21 @@ export async function sendForm(state: FormState, target: string, body: FormData)
   if (queues.get(state) === queue) queues.delete(state);
 }
 
-function isSame(previous: Submission | undefined, { target, body }: Submission): boolean {
+/** Returns whether a submission has the fields of the previous one, except those that the form has disabled since. */
+function isRepeated(
+  { target, body }: Submission,
+  previous: Submission | undefined,
+  form: HTMLFormElement | undefined,
+): boolean {
+  const disabled = form ? disabledNames(form) : [];
   const identify = (value: FormDataEntryValue) =>
     typeof value === "string" ? value : JSON.stringify([value.name, value.size, value.lastModified]);
-  const fieldsOf = (data: FormData) => JSON.stringify([...data].map(([name, value]) => [name, identify(value)]));
+  const fieldsOf = (data: FormData) =>
+    JSON.stringify(
+      [...data]
+        .filter(([name]) => body.has(name) || !disabled.includes(name))
+        .map(([name, value]) => [name, identify(value)]),
+    );
   return previous?.target === target && fieldsOf(previous.body) === fieldsOf(body);
 }
 

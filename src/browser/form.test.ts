@@ -50,6 +50,14 @@ describe("the handle of a form", () => {
     expect(handle?.result).toBeUndefined();
   });
 
+  test("is not created with an unknown option, which is named", async () => {
+    const { TextRoot, form } = await openPage();
+    const options: object = { doen: () => {} };
+    expect(() => new TextRoot().renderComponent(() => void form(save, options))).toThrow(
+      "Unknown option doen in form(). Valid options: key, done.",
+    );
+  });
+
   test("starts with the submission of its function and key, which is for one form only", async () => {
     const handles = await render(refused, [undefined, 8, 7, 7]);
     expect(handles.map(({ values }) => values)).toEqual([{}, {}, { name: "typed" }, {}]);

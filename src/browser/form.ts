@@ -101,6 +101,7 @@ export function createForm(component: Component, fn: FormAction, key = "", isHan
  * @param fn the server function; the fields of the form are its parameters, by name
  * @param options `done` is called for each submission that was answered
  * @throws Error if it is called outside the rendering of a component
+ * @throws TypeError in development for an unknown option
  * @see docs/forms.md
  * @example
  * const signUp = form(register);
@@ -108,8 +109,11 @@ export function createForm(component: Component, fn: FormAction, key = "", isHan
  */
 export function form<F extends FormFunction>(
   fn: F,
-  { key = "", done }: ViewFormOptions<Awaited<ReturnType<F>>> = {},
+  options: ViewFormOptions<Awaited<ReturnType<F>>> = {},
 ): ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
+  // Bundlers remove this from production. The server has refused a view that it has rendered.
+  if (process.env.NODE_ENV !== "production") rejectUnknownOptions(options);
+  const { key = "", done } = options;
   const action = fn as FormFunction as FormAction; // a stub
   const state = slot("form", (component) => createForm(component, action, `${key}`, true));
   // The result and the fields are those of `fn`, whose type the state does not have.
@@ -136,4 +140,12 @@ function takeSubmission(name: string, key: string, isHandle: boolean): Partial<F
     // When Preact hydrates an element with HTML of its own, it takes over what the server rendered.
     summary: error && !isHandle ? (h("div", { dangerouslySetInnerHTML: { __html: "" } }) as VNode) : undefined,
   };
+}
+
+const OPTIONS: Readonly<Record<keyof ViewFormOptions, true>> = { key: true, done: true };
+
+function rejectUnknownOptions(options: object): void {
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option));
+  if (unknown === undefined) return;
+  throw new TypeError(`Unknown option ${unknown} in form(). Valid options: ${Object.keys(OPTIONS).join(", ")}.`);
 }

@@ -18,6 +18,19 @@ async function renderFields(fields: ComponentChildren, shown: FormResponse = {})
   return /<form[^>]*>(?:<div class="form-errors".*?<\/div>)?(.*)<\/form>/s.exec(body)?.[1] ?? body;
 }
 
+describe("an unknown option of form()", () => {
+  const options: object = { doen: () => {} };
+
+  it("is refused in a page, where `done` is one", () => {
+    expect(() => form(save as never, options)).toThrow("Unknown option doen in form(). Valid options: key.");
+    expect(() => form(save as never, { done: () => {} } as object)).toThrow("Unknown option done in form()");
+  });
+
+  it("is refused in a view that the server renders", () => {
+    expect(() => viewForm(save as never, options)).toThrow("Unknown option doen in form(). Valid options: key, done.");
+  });
+});
+
 describe("the options of a select", () => {
   const options = [
     ...[h("option", { value: "a" }, "A"), h("option", null, " B  b"), h("optgroup", null, h("option", null, 3))],

@@ -1,3 +1,4 @@
+import { rejectUnknownOptions } from "../config/index.ts";
 import { createFormHandle } from "../forms/index.ts";
 import type { FieldName, FormFunction, FormHandle, FormOptions } from "../protocol/index.ts";
 
@@ -8,7 +9,7 @@ import type { FieldName, FormFunction, FormHandle, FormOptions } from "../protoc
  * The state is that of the current request. It is empty, unless the request has sent this form.
  *
  * @param options `key` tells several forms of one function apart: an id of the item that the form is about
- * @throws TypeError for a value that is not a server function, and for a stream
+ * @throws TypeError for a value that is not a server function, for a stream, and for an unknown option
  * @see docs/protocol.md 15.5
  * @example
  * const signUp = form(register);
@@ -16,8 +17,11 @@ import type { FieldName, FormFunction, FormHandle, FormOptions } from "../protoc
  */
 export function form<F extends FormFunction>(
   fn: F,
-  options?: FormOptions,
+  options: FormOptions = {},
 ): FormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
+  rejectUnknownOptions(options, OPTIONS, "form()");
   // The result and the names of the fields are those of the function.
   return createFormHandle(fn, options) as unknown as FormHandle<Awaited<ReturnType<F>>, FieldName<F>>;
 }
+
+const OPTIONS: Readonly<Record<keyof FormOptions, true>> = { key: true };
