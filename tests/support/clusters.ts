@@ -39,6 +39,13 @@ export interface ClusteredServers {
   freezeReplicas?(): Promise<void>;
   /** Returns the stored messages. Only of servers that lose no acknowledged message. */
   readStored?(): Promise<StoredMessages>;
+  /**
+   * Returns whether a fail-over can leave different copies of the messages on the servers, so that one that was acknowledged
+   * is lost: before NATS 2.11.
+   *
+   * @see https://github.com/nats-io/nats-server/pull/6486
+   */
+  canLoseAcknowledged?(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -225,9 +232,15 @@ export async function startNatsCluster(certificate?: Certificate): Promise<Clust
       const restores = await Promise.all(replicas.map((server) => failServer(server, "freeze")));
       restore = async () => void (await Promise.all(restores.map((each) => each())));
     },
+    async canLoseAcknowledged() {
+      const connection = await connect({ servers: hosts });
+      const [major = 0, minor = 0] = (connection.info?.version ?? "").split(".").map(Number);
+      await connection.close();
+      return major === 2 && minor < 11;
+    },
     async readStored() {
       await leader(); // a server that was just restarted does not answer yet
-      return readNatsMessages(servers[0]?.url ?? "");
+      return readNatsMessages(servers[0]?.url ?? "", () => undefined);
     },
     async stop() {
       for (const server of servers) await server.stop();

@@ -40,8 +40,12 @@ export async function readRedisMessages(url: string, channels: readonly string[]
   return createStoredMessages(messages, (position) => Number.parseInt(position.split("-")[1] ?? "", 36));
 }
 
-/** Reads the messages of a NATS server, which has one stream for all channels. */
-export async function readNatsMessages(url: string): Promise<StoredMessages> {
+/**
+ * Reads the messages of a NATS server, which has one stream for all channels.
+ *
+ * @param onMissing called with the sequence of a message that a server of a cluster has lost; otherwise, that is an error
+ */
+export async function readNatsMessages(url: string, onMissing = throwMissing): Promise<StoredMessages> {
   const connection = await connect({ servers: url });
   const messages = new Map<string, StoredMessage[]>();
   try {
@@ -50,7 +54,10 @@ export async function readNatsMessages(url: string): Promise<StoredMessages> {
     const { state } = await streams.info(stream);
     for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
       const message = await streams.getMessage(stream, { seq: sequence });
-      if (!message) throw new Error(`The stream has no message ${sequence}.`);
+      if (!message) {
+        onMissing(sequence);
+        continue;
+      }
       const channel = Buffer.from(message.subject.split(".").at(-1) ?? "", "base64url").toString();
       const channelMessages = messages.get(channel) ?? [];
       channelMessages.push({ sequence, text: message.json() });
@@ -60,6 +67,10 @@ export async function readNatsMessages(url: string): Promise<StoredMessages> {
     await connection.close();
   }
   return createStoredMessages(messages, (position) => Number.parseInt(/\.(\w+)-/.exec(position)?.[1] ?? "", 36));
+}
+
+function throwMissing(sequence: number): void {
+  throw new Error(`The stream has no message ${sequence}.`);
 }
 
 /** @param sequenceOf returns the sequence number of a position */
