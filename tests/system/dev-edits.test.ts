@@ -117,6 +117,51 @@ it("waits for on_stop for at most 2 seconds after an edit, and logs that", async
   expect(dev.output()).toContain("on_stop of new App has not ended in time. The application does not wait for it");
 });
 
+it("calls the dispose hooks of the modules that run again, after on_stop and before they run", async () => {
+  const timer = `import { note } from "./jobs.ts";
+const name = "old timer";
+const interval = setInterval(() => undefined, 1_000);
+note("run " + name);
+import.meta.hot?.dispose(async () => {
+  clearInterval(interval);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  note("dispose " + name);
+  if (name === "bad timer") throw new Error("thrown by a hook");
+});
+`;
+  const eventsOf = async (revert: () => void) => {
+    const before = jobs().length;
+    await change(revert);
+    expect(await page("/plain")).toContain("Word: old");
+    return jobs().slice(before);
+  };
+  await change(edit("src/jobs.ts", "const note", "export const note"));
+  await change(
+    () => site.write("src/timer.ts", timer),
+    edit("src/app.ts", 'import "./app.css";', 'import "./timer.ts";\nimport "./app.css";'),
+  );
+  const stopAndRunAll = ["stop old", "dispose old timer", "run old", "run new timer", "start old"];
+  expect(await eventsOf(edit("src/timer.ts", "old", "new"))).toEqual(stopAndRunAll);
+  const withoutStop = await eventsOf(edit("src/app.ts", " on_stop: jobs.stop,", ""));
+  expect(withoutStop).toEqual(["stop old", "dispose new timer", "run old", "run new timer", "start old"]);
+  expect(await eventsOf(edit("src/pages.server.tsx", "Word: ", " Word: "))).toEqual(["start old"]);
+  expect(await eventsOf(edit("src/timer.ts", "new", "bad"))).toEqual([
+    "dispose new timer",
+    "run bad timer",
+    "start old",
+  ]);
+  expect(await eventsOf(edit("src/timer.ts", "bad", "old"))).toEqual([
+    "dispose bad timer",
+    "run old timer",
+    "start old",
+  ]);
+  expect(dev.output()).toMatch(
+    /A hook of import\.meta\.hot\.dispose\(\) failed:\nError: thrown by a hook\nsrc\/timer\.ts:9:35\n/,
+  );
+  await change(edit("src/app.ts", "on_start: jobs.start,", "on_start: jobs.start, on_stop: jobs.stop,"));
+  await change(edit("src/app.ts", 'import "./timer.ts";\n', ""), edit("src/pages.server.tsx", " Word: ", "Word: "));
+});
+
 it("finds a missing file that was created before the next request", async () => {
   await change(
     edit("src/pages.server.tsx", "import { WORD }", 'import { LATE as WORD } from "./late.ts";\nimport { WORD as _ }'),

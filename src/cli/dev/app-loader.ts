@@ -3,6 +3,7 @@ import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironm
 import type { App } from "../../app.ts";
 import { internalsOf } from "../../server/index.ts";
 import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
+import { disposeModules } from "./module-runner.ts";
 import type { Restarts } from "./restarts.ts";
 import { RunningApp } from "./running-app.ts";
 import { transformImports } from "./transform-imports.ts";
@@ -118,6 +119,7 @@ export class DevAppLoader {
   async #stop(running: RunningApp): Promise<void> {
     await running.stop();
     this.#running = undefined;
+    await disposeModules(this.#ssr, { all: running.hasStopHook });
     if (running.hasStopHook) this.#ssr.runner.clearCache();
   }
 

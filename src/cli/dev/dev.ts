@@ -84,7 +84,7 @@ export async function dev(root: string): Promise<void> {
       completeEdits({ root, envFiles, restarts }),
       restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
       checkPackageOptions(root, (message) => console.error(message)),
-      runModules(() => reload()),
+      runModules({ reload: () => reload(), printError: (error, event) => errors.print(error, event) }),
       resolveBundles(),
       retryFailedResolves(),
       rejectMissingAssets(),

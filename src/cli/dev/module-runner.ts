@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import {
   createRunnableDevEnvironment,
   createServerModuleRunnerTransport,
@@ -17,6 +18,17 @@ import {
 /** How long after an edit the edited modules run without a request, in milliseconds: open pages receive the edit before. */
 const RELOAD_DELAY_MS = 100;
 
+/** How long the dispose hooks of modules may run until the modules run again, in milliseconds. As long as `on_stop`. */
+const DISPOSE_MS = 2_000;
+
+/** The options of {@link runModules}. */
+export interface RunModulesOptions {
+  /** Loads the application after an edit, and resolves with whether it was loaded. */
+  readonly reload: () => Promise<boolean>;
+  /** Prints the error of a dispose hook. */
+  readonly printError: (error: unknown, event: string) => void;
+}
+
 /**
  * Runs the application's modules. An edit runs the edited module again, and those that import it, directly or through
  * others: {@link KeptModules}.
@@ -25,22 +37,50 @@ const RELOAD_DELAY_MS = 100;
  * 22.15, such hooks run in another thread: each module of a package that the application imports waits for it, which takes
  * longer than loading the module. They are registered when a module calls `import.meta.resolve()`.
  *
- * Does nothing if the project's Vite config creates its own environment.
+ * Before a module runs again, its hook of `import.meta.hot.dispose()` is called: {@link disposeModules}.
  *
- * @param reload loads the application after an edit, and resolves with whether it was loaded
+ * Does nothing if the project's Vite config creates its own environment.
  */
-export function runModules(reload: () => Promise<boolean>): Plugin {
+export function runModules(options: RunModulesOptions): Plugin {
   return {
     name: "tsweb:run-modules",
     config: ({ environments }) => {
       if (environments?.ssr?.dev?.createEnvironment) return undefined;
       const createEnvironment = (name: string, config: ResolvedConfig) =>
         createRunnableDevEnvironment(name, config, {
-          runner: (environment) => createModuleRunner(environment, reload),
+          runner: (environment) => createModuleRunner(environment, options),
         });
       return { environments: { ssr: { dev: { createEnvironment } } } };
     },
   };
+}
+
+/**
+ * Calls the dispose hooks of the modules that the next import runs again, and waits for them, for at most two seconds. Vite
+ * calls them only for modules that accept their own updates, and a server module runs again with those that import it.
+ *
+ * @param all whether all modules will run again. Default: those that Vite has invalidated
+ */
+export async function disposeModules(
+  { runner, moduleGraph }: RunnableDevEnvironment,
+  { all = false }: { readonly all?: boolean } = {},
+): Promise<void> {
+  if (!(runner instanceof AppModuleRunner)) return;
+  const { evaluatedModules } = runner;
+  const runsAgain = (url: string) => {
+    const { id } = evaluatedModules.getModuleByUrl(url) ?? {};
+    return id === undefined || !moduleGraph.getModuleById(id)?.transformResult;
+  };
+  const giveUp = new AbortController();
+  const limit = pause(DISPOSE_MS, undefined, { signal: giveUp.signal }).then(
+    () =>
+      console.error(
+        "A hook of import.meta.hot.dispose() has not ended within 2 seconds. tsweb dev does not wait for it.",
+      ),
+    () => undefined, // of the abort
+  );
+  await Promise.race([runner.dispose((url) => all || runsAgain(url)), limit]);
+  giveUp.abort();
 }
 
 /**
@@ -49,6 +89,8 @@ export function runModules(reload: () => Promise<boolean>): Plugin {
  * new code for those that it has invalidated: the edited module, and those that import it.
  */
 class KeptModules extends EvaluatedModules {
+  /** Called before all modules are removed. */
+  onRemoveAll: () => void = () => undefined;
   #isReloadOfAll = false;
 
   /** Called by the runner when it loads the application again. */
@@ -63,18 +105,41 @@ class KeptModules extends EvaluatedModules {
 
   removeAll(): void {
     this.#isReloadOfAll = false;
+    this.onRemoveAll();
     super.clear();
   }
 }
 
 class AppModuleRunner extends ModuleRunner {
   readonly #modules: KeptModules;
+  readonly #printError: RunModulesOptions["printError"];
   /** The number of imports that are running. */
   #running = 0;
 
-  constructor(options: ModuleRunnerOptions, modules: KeptModules) {
+  constructor(
+    options: ModuleRunnerOptions,
+    { modules, printError }: { readonly modules: KeptModules } & Pick<RunModulesOptions, "printError">,
+  ) {
     super({ ...options, evaluatedModules: modules });
     this.#modules = modules;
+    this.#printError = printError;
+    modules.onRemoveAll = () => void this.dispose(() => true);
+  }
+
+  /** Calls the dispose hooks of modules once. Resolves when all have ended, and never rejects. */
+  async dispose(isDisposed: (url: string) => boolean): Promise<void> {
+    const { disposeMap, dataMap } = this.hmrClient ?? {};
+    const hooks = [...(disposeMap ?? [])].filter(([url]) => isDisposed(url));
+    for (const [url] of hooks) disposeMap?.delete(url);
+    await Promise.all(
+      hooks.map(async ([url, hook]) => {
+        try {
+          await hook(dataMap?.get(url));
+        } catch (error) {
+          this.#printError(error, "A hook of import.meta.hot.dispose() failed:");
+        }
+      }),
+    );
   }
 
   /**
@@ -134,7 +199,10 @@ function delayReloads(
   };
 }
 
-function createModuleRunner({ hot, logger }: RunnableDevEnvironment, reload: () => Promise<boolean>): ModuleRunner {
+function createModuleRunner(
+  { hot, logger }: RunnableDevEnvironment,
+  { reload, printError }: RunModulesOptions,
+): ModuleRunner {
   const modules = new KeptModules();
   const options: ModuleRunnerOptions = {
     transport: delayReloads(createServerModuleRunnerTransport({ channel: hot }), { modules, reload }),
@@ -151,7 +219,7 @@ function createModuleRunner({ hot, logger }: RunnableDevEnvironment, reload: () 
     createImportMeta,
     sourcemapInterceptor: "node",
   };
-  return new AppModuleRunner(options, modules);
+  return new AppModuleRunner(options, { modules, printError });
 }
 
 /** The message of the first request. It says nothing to developers. */
