@@ -36,6 +36,7 @@ const FIRST_VALUE_ONLY: ReadonlySet<string> = new Set([
 
 /** A request of Node's server. Each Fetch object is made on first use: most calls need none of them. */
 export class NodeInboundRequest implements InboundRequest {
+  publicOrigin: string | undefined;
   readonly #incoming: IncomingMessage;
   readonly #response: ServerResponse;
   #pathname: string | undefined;
@@ -156,7 +157,9 @@ export class NodeInboundRequest implements InboundRequest {
   }
 
   #createRequest(): Request {
-    const { method, url, headers, signal } = this;
+    const { method, headers, signal, publicOrigin } = this;
+    const { origin, href, pathname, search } = this.url;
+    const url = publicOrigin === undefined || publicOrigin === origin ? href : `${publicOrigin}${pathname}${search}`;
     // Node requires `duplex` for a streamed body; its types do not have the option.
     const init: RequestInit & { duplex: "half" } = {
       method,

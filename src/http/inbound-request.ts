@@ -28,6 +28,8 @@ export interface InboundRequest extends RequestSender {
   readonly origin: string;
   /** The same request as a Fetch `Request`. */
   readonly request: Request;
+  /** The origin in the URL of {@link request}; `undefined` for that of the connection. Set it before `request` is first read. */
+  publicOrigin: string | undefined;
   /** All headers. */
   readonly headers: Headers;
   /** Aborts when the client disconnects before it has received the whole response. */
@@ -70,9 +72,10 @@ export interface InboundRequest extends RequestSender {
 
 /** A request of a host that provides a Fetch `Request`. */
 export class FetchInboundRequest implements InboundRequest {
-  readonly request: Request;
   readonly url: URL;
   readonly address: string;
+  publicOrigin: string | undefined;
+  #request: Request;
 
   /**
    * @param address the address of the other end of the connection, if the host provides it separately
@@ -81,13 +84,24 @@ export class FetchInboundRequest implements InboundRequest {
   constructor(request: Request, address?: string, url = new URL(request.url)) {
     // srvx and hosts that follow it add the client's address to the request as `ip`. `Request` does not declare it.
     const { ip } = request as Request & { readonly ip?: unknown };
-    this.request = request;
+    this.#request = request;
     this.url = url;
     this.address = address ?? (typeof ip === "string" ? ip : "");
   }
 
+  get request(): Request {
+    const { publicOrigin, url } = this;
+    if (publicOrigin !== undefined && publicOrigin !== this.origin) {
+      const { signal } = this.#request;
+      this.#request = new Request(`${publicOrigin}${url.pathname}${url.search}`, this.#request);
+      followers.set(signal, this.#request);
+      this.publicOrigin = undefined;
+    }
+    return this.#request;
+  }
+
   get method(): string {
-    return this.request.method;
+    return this.#request.method;
   }
 
   get pathname(): string {
@@ -99,15 +113,15 @@ export class FetchInboundRequest implements InboundRequest {
   }
 
   get headers(): Headers {
-    return this.request.headers;
+    return this.#request.headers;
   }
 
   get signal(): AbortSignal {
-    return this.request.signal;
+    return this.#request.signal;
   }
 
   header(name: string): string | null {
-    return this.request.headers.get(name);
+    return this.#request.headers.get(name);
   }
 
   bufferedBody(): null {
@@ -115,11 +129,11 @@ export class FetchInboundRequest implements InboundRequest {
   }
 
   get bodyUsed(): boolean {
-    return this.request.bodyUsed;
+    return this.#request.bodyUsed;
   }
 
   get hasUndeclaredBody(): boolean {
-    const { body, headers } = this.request;
+    const { body, headers } = this.#request;
     return (body !== null || this.hasHiddenBody) && !hasDeclaredLength(headers);
   }
 
@@ -132,7 +146,7 @@ export class FetchInboundRequest implements InboundRequest {
   }
 
   get hasHiddenBody(): boolean {
-    const { body, headers } = this.request;
+    const { body, headers } = this.#request;
     return body === null && headers.has("transfer-encoding");
   }
 
@@ -142,6 +156,9 @@ export class FetchInboundRequest implements InboundRequest {
     return readRequestText(this.request, count);
   }
 }
+
+/** Requests whose signal follows that of another one, weakly, so they live as long as that signal. */
+const followers = new WeakMap<AbortSignal, Request>();
 
 /**
  * Returns the URL of a request; `null` if it or the `Host` header cannot be read, or can be read in two ways.

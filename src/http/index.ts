@@ -25,6 +25,7 @@ export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts"
 export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
+export { publicOrigin } from "./origin.ts";
 export { type OutboundResponse, releaseUnsentBody, toFetchResponse } from "./outbound-response.ts";
 export { parseJson } from "./parse-json.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
@@ -67,6 +68,7 @@ export {
 } from "./security-headers.ts";
 export { checkSecurityOptions } from "./security-options.ts";
 export { traceIdOf } from "./trace-parent.ts";
+export { findUnreadableBody } from "./unreadable-body.ts";
 export { unreadableRequestResponse } from "./unreadable-request.ts";
 export { originOf } from "./url-origin.ts";
 export { isReadableStream, isResponse } from "./web-types.ts";

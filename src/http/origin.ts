@@ -79,13 +79,28 @@ function parseOrigin(text: string): string | null {
  *
  * @see docs/protocol.md 8.2
  */
-export function siteOriginsFor({ config, inbound }: RequestContext): readonly string[] {
+export function siteOriginsFor(context: RequestContext): readonly string[] {
+  return siteOrigins({ ...connectionOf(context), configured: context.config.origins });
+}
+
+/**
+ * Returns the origin that the client of a request has used, for the URL that a route receives: that of the trusted proxies or, without
+ * one, of the connection. With `WEB_ORIGIN`, it is one of the origins listed there: the first one if the client has used another.
+ *
+ * @see docs/protocol.md 11.4
+ */
+export function publicOrigin(context: RequestContext): string {
+  const { origins } = context.config;
+  const [used = context.inbound.origin] = siteOrigins({ ...connectionOf(context), configured: [] });
+  return origins.length === 0 || origins.includes(used) ? used : (origins[0] ?? used);
+}
+
+function connectionOf({ config, inbound }: RequestContext): Omit<SiteOriginsInput, "configured"> {
   const { trustProxy } = config;
-  return siteOrigins({
-    configured: config.origins,
+  return {
     connection: inbound.origin,
     forwardedProto: trustProxy > 0 ? inbound.header("x-forwarded-proto") : null,
     forwardedHost: trustProxy > 0 ? inbound.header("x-forwarded-host") : null,
     trustProxy,
-  });
+  };
 }

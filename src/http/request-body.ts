@@ -136,11 +136,16 @@ export function bodyCounter(
  * @throws RequestError `validation_error`, status 415
  * @see RFC 9110, section 15.5.16
  */
-export function requireIdentityEncoding(inbound: InboundRequest): void {
-  const encoding = inbound.contentEncoding;
-  if (encoding === null || ["", "identity"].includes(encoding.trim().toLowerCase())) return;
+export function requireIdentityEncoding({ contentEncoding }: InboundRequest): void {
+  const error = encodedBodyError(contentEncoding);
+  if (error) throw error;
+}
+
+/** Returns the error for a body with a `Content-Encoding`, status 415; `null` if it has none but `identity`. */
+export function encodedBodyError(encoding: string | null): RequestError | null {
+  if (encoding === null || ["", "identity"].includes(encoding.trim().toLowerCase())) return null;
   const message = `The body has the Content-Encoding ${JSON.stringify(encoding.slice(0, 40))}. Send it without an encoding.`;
-  throw new RequestError("validation_error", message, {
+  return new RequestError("validation_error", message, {
     status: 415,
     headers: { "accept-encoding": "identity", ...CONNECTION_CLOSE },
   });

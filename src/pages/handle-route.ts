@@ -1,11 +1,13 @@
 import { RPCError } from "../errors.ts";
 import {
   disconnectedError,
+  findUnreadableBody,
   type HandlerResponse,
   isDisconnection,
   isResponse,
   type LimitedRequest,
   MAX_BODY_BYTES,
+  publicOrigin,
   Redirect,
   type RequestContext,
   withLimitedBody,
@@ -36,9 +38,13 @@ export async function handleRoute(
 ): Promise<HandlerResponse | Response> {
   const { log, maxBody } = settings;
   const subject = `The route ${route.method} ${route.path}`;
+  const { inbound } = context;
+  inbound.publicOrigin = publicOrigin(context);
   let limited: LimitedRequest | undefined;
+  let unreadableBody: ReturnType<typeof findUnreadableBody> | undefined;
   try {
     limited = maxBody > MAX_BODY_BYTES ? withUploadLimits(context, maxBody) : withLimitedBody(context, maxBody);
+    if (inbound.method !== "GET" && inbound.method !== "HEAD") unreadableBody = findUnreadableBody(limited.request);
     const response = await route.run(limited.request, params);
     if (response instanceof Redirect) return redirectResponse(context, response, settings);
     if (!isResponse(response)) throw new Error(noResponseMessage(route, response));
@@ -47,7 +53,7 @@ export async function handleRoute(
     if (error instanceof Redirect) return redirectResponse(context, error, settings);
     const failure = isBodyLost(context, error)
       ? disconnectedError()
-      : callerErrorOfFunction(error, context, log, subject);
+      : callerErrorOfFunction(unreadableBody?.(error) ?? error, context, log, subject);
     return errorResponse(failure, context, log);
   } finally {
     // The rest of a body of unknown length has no limit.
