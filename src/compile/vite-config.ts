@@ -77,8 +77,11 @@ export function viteConfig(user: UserConfig, env: ConfigEnv, workers?: () => Plu
   return {
     oxc: user.oxc === false ? false : { jsx: { runtime: "automatic", importSource: "tsweb", refresh: isDev } },
     resolve: {
-      // Hooks fail when the page contains two copies of Preact.
-      dedupe: canResolve("preact", root) ? ["preact"] : [],
+      // Hooks fail when the page contains two copies of Preact, and a linked package may have no tsweb above it.
+      dedupe: [
+        ...(canResolve("preact", root) ? ["preact"] : []),
+        ...(canResolve("tsweb/browser", root) ? ["tsweb"] : []),
+      ],
       tsconfigPaths: user.resolve?.tsconfigPaths ?? true,
     },
     environments: {

@@ -3,7 +3,7 @@
  * development.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -113,6 +113,7 @@ beforeAll(async () => {
   project.linkPackages(VITE_PLUGINS_DIR);
   project.linkPackages(repository, ["vite"]); // npm installs it with tsweb
   packages = TestProject.fromFiles(LINKED_FILES);
+  rmSync(packages.file("node_modules/tsweb")); // only the application has it
   symlinkSync(packages.file("ui"), packages.file("node_modules/ui"), "dir");
   for (const name of ["ui", "greeting"]) symlinkSync(packages.file(name), project.file(`node_modules/${name}`), "dir");
   project.write("src/linked.server.tsx", LINKED_PAGE);
@@ -354,6 +355,7 @@ it("in development, a page gets edits of MDX, new classes of Tailwind and new va
 });
 
 it("the types of docs/vite.md accept documents of MDX", () => {
+  symlinkSync(repository, packages.file("node_modules/tsweb"), "dir"); // TypeScript looks only above the package
   const tsc = join(repository, "node_modules/typescript/bin/tsc");
   expect(execFileSync(process.execPath, [tsc, "--types", ""], { cwd: project.dir, encoding: "utf8" })).toBe("");
 });
