@@ -6,7 +6,8 @@
 // times each. With --down-after 5000, Redis detects it after that time, in milliseconds.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
+import { installPrograms, programsOf } from "./programs.mjs";
+import { buildPackage, fail, installPackages, requireNode, root, run } from "./setup.mjs";
 
 const {
   values: { runs, seed, bus, "down-after": downAfter },
@@ -38,7 +39,7 @@ if (bus !== undefined && !["redis", "nats"].includes(bus)) fail(`--bus must be r
 
 requireNode();
 installPackages();
-installPrograms([programs.redis, programs.nats, programs.nginx, programs.caddy]);
+installPrograms(programsOf(tests));
 buildPackage();
 run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tests], {
   env: {

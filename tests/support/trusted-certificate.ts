@@ -19,7 +19,7 @@ export interface TrustedCertificate extends Certificate {
 /** Creates a certificate. From now on, connections trust it in addition to the options that they set. */
 export function trustCertificate(): TrustedCertificate {
   const folder = new TemporaryFolder("certificate");
-  const certificate = createCertificate(folder.path, "DNS:localhost,IP:127.0.0.1");
+  const certificate = createCertificate(folder.path, ["localhost", "127.0.0.1"]);
   const verifiedHosts = new Set<string>();
   const { connect, checkServerIdentity } = tls;
   const trust = (argument: unknown): unknown => {
