@@ -49,6 +49,7 @@ function withImports(files) {
 function stringsIn(code) {
   return [...code.matchAll(/"(?:[^"\n]*\/)?([\w-]+)"/g)].map(([, name]) => name);
 }
+
 /** Returns whether one of these programs is on the path, or in the folder where Debian installs servers. */
 function isInstalled(names) {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
