@@ -18,5 +18,5 @@ export const REDIS_TARGET: unique symbol = Symbol.for("tsweb.redisTarget");
 
 /** Returns the Redis of a bus, with which the rate limit shares its connection; `undefined` for any other bus. */
 export function redisTargetOf(bus: object): RedisTarget | undefined {
-  return REDIS_TARGET in bus ? (bus[REDIS_TARGET] as RedisTarget) : undefined; // only a bus in Redis has the member
+  return REDIS_TARGET in bus ? (bus[REDIS_TARGET] as RedisTarget | undefined) : undefined; // no other code has the member
 }

@@ -1,9 +1,7 @@
-import { type RedisTarget, redisKeyPrefix } from "../config/index.ts";
-import { backgroundLog, type Logger } from "../logging/index.ts";
-import { openRedisConnection } from "../redis/index.ts";
-import { FallbackRateStore } from "./fallback-store.ts";
+import type { RedisTarget } from "../config/index.ts";
+import type { Logger } from "../logging/index.ts";
 import { memoryRateStore } from "./memory-store.ts";
-import { redisRateStore } from "./redis-store.ts";
+import type { SharedStoreOptions } from "./shared-store.ts";
 import type { ManagedRateStore, RateStore } from "./store.ts";
 import { type Rate, validateRate } from "./window.ts";
 
@@ -49,21 +47,17 @@ function managed(local: RateStore): ManagedRateStore {
   return { take: local.take, start: async () => undefined, close: async () => undefined };
 }
 
-function openShared(
-  rate: Rate,
-  options: { readonly target: RedisTarget; readonly local: RateStore; readonly log: Logger },
-): ManagedRateStore {
-  const { target, local } = options;
-  const log = backgroundLog(options.log);
-  const connection = openRedisConnection(target.url, log, redisKeyPrefix(target.namespace));
-  const shared = redisRateStore(rate, connection, { keyPrefix: redisKeyPrefix(target.namespace) });
-  const store = new FallbackRateStore({ shared, local, log });
+/** Returns the store in Redis. Its code is loaded now: a server without Redis starts sooner, and needs less memory. */
+function openShared(rate: Rate, options: SharedStoreOptions): ManagedRateStore {
+  let loaded: ManagedRateStore | undefined;
+  const loading = import("./shared-store.ts").then(({ openSharedStore }) => {
+    loaded = openSharedStore(rate, options);
+    return loaded;
+  });
+  loading.catch(() => undefined); // each operation rejects with it
   return {
-    take: (key) => store.take(key),
-    start: () => store.start(),
-    async close() {
-      store.close();
-      await connection.close();
-    },
+    take: (key) => loaded?.take(key) ?? loading.then((store) => store.take(key)),
+    start: async () => (await loading).start(),
+    close: async () => (await loading).close(),
   };
 }
