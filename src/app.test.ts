@@ -124,19 +124,22 @@ const securityHeadersOf = (headers: Headers) =>
   Object.fromEntries([...headers].filter(([name]) => Object.hasOwn(SECURITY_HEADERS, name)));
 
 describe("every response", () => {
-  it.each(RESPONSES)("(%s: %i) has the ids of its request and the security headers", async (_, status, send) => {
-    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    const response = await send({ "x-request-id": "ours-1", traceparent: `00-${trace}-00f067aa0ba902b7-01` });
-    expect(response.status).toBe(status);
-    const { headers } = response;
-    expect(headers.get("x-request-id")).toBe("ours-1");
-    expect(headers.get("traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
-    const isData = /^application\/(json|x-ndjson)$/.test(headers.get("content-type") ?? "");
-    expect(securityHeadersOf(headers)).toEqual(isData ? SECURITY_HEADERS_OF_DATA : SECURITY_HEADERS);
-    expect(headers.has("strict-transport-security")).toBe(false);
-    if (status !== 308) expect(headers.get("cache-control")).toBe("private, no-store");
-    await response.body?.cancel();
-  });
+  it.each(RESPONSES)(
+    "(%s: %i) has the ids of its request and the security headers [SITE-27]",
+    async (_, status, send) => {
+      const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+      const response = await send({ "x-request-id": "ours-1", traceparent: `00-${trace}-00f067aa0ba902b7-01` });
+      expect(response.status).toBe(status);
+      const { headers } = response;
+      expect(headers.get("x-request-id")).toBe("ours-1");
+      expect(headers.get("traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
+      const isData = /^application\/(json|x-ndjson)$/.test(headers.get("content-type") ?? "");
+      expect(securityHeadersOf(headers)).toEqual(isData ? SECURITY_HEADERS_OF_DATA : SECURITY_HEADERS);
+      expect(headers.has("strict-transport-security")).toBe(false);
+      if (status !== 308) expect(headers.get("cache-control")).toBe("private, no-store");
+      await response.body?.cancel();
+    },
+  );
 
   it.each(RESPONSES)("(%s: %i) has new ids when those of the request are invalid", async (_, __, send) => {
     const { headers, body } = await send({ "x-request-id": "<script>", traceparent: "00-0-0-00" });
@@ -146,7 +149,7 @@ describe("every response", () => {
   });
 
   it.each(RESPONSES)(
-    "(%s: %i) has no CORS header, with and without the Origin of another site",
+    "(%s: %i) has no CORS header, with and without the Origin of another site [SITE-9]",
     async (_, __, send) => {
       for (const headers of [{}, { origin: "https://evil.example" }]) {
         const response = await send(headers);

@@ -30,7 +30,7 @@ describe("the connections above the share of a client", () => {
     [3, 1, 0],
     [3, 2, 1],
     [Number.POSITIVE_INFINITY, 100_000, 0],
-  ])("of a server with %d connections, %d of which it holds, are %d", (maxConnections, held, above) => {
+  ])("of a server with %d connections, %d of which it holds, are %d [REQUEST-63]", (maxConnections, held, above) => {
     const connections = of("192.0.2.1", held);
     const excess = connectionsAboveShare(connections, maxConnections);
     const oldest = connections.slice(0, above).map(({ connection }) => connection);
@@ -119,20 +119,23 @@ describe("a server whose connections are all in use", () => {
     ["nothing", ""],
     ["a part of the body", "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n12345"],
     ["one request and the start of the next", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\nHost: local"],
-  ])("answers another address if one has sent %s on all, of which it closes the oldest", async (_, bytes) => {
-    const lines = await start();
-    const held = await hold("127.0.0.1", 108, bytes);
-    expect(held.every(isOpen)).toBe(true);
-    await expect.poll(() => request("127.0.0.2")).toContain("HTTP/1.1 200 OK");
-    await expect.poll(() => held.filter(isOpen).length).toBe(27);
-    expect(held.slice(-27).every(isOpen)).toBe(true);
-    expect(lines.map(({ level, fields }) => [level, fields])).toEqual([
-      ["error", { limit: 160, maxConnections: 108 }],
-      ["warn", { address: "127.0.0.1", count: 81 }],
-    ]);
-  });
+  ])(
+    "answers another address if one has sent %s on all, of which it closes the oldest [REQUEST-64]",
+    async (_, bytes) => {
+      const lines = await start();
+      const held = await hold("127.0.0.1", 108, bytes);
+      expect(held.every(isOpen)).toBe(true);
+      await expect.poll(() => request("127.0.0.2")).toContain("HTTP/1.1 200 OK");
+      await expect.poll(() => held.filter(isOpen).length).toBe(27);
+      expect(held.slice(-27).every(isOpen)).toBe(true);
+      expect(lines.map(({ level, fields }) => [level, fields])).toEqual([
+        ["error", { limit: 160, maxConnections: 108 }],
+        ["warn", { address: "127.0.0.1", count: 81 }],
+      ]);
+    },
+  );
 
-  it("closes no connection of an address that holds its share, or whose requests have arrived", async () => {
+  it("closes no connection of an address that holds its share, or whose requests have arrived [REQUEST-65]", async () => {
     await start();
     const held = await hold("127.0.0.1", 27, "GET / HTTP/1.1\r\nHost: local");
     const slow = await hold("127.0.0.1", 54, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");

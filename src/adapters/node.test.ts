@@ -82,7 +82,7 @@ describe("the response of a route", () => {
   it.each([
     ["of the route alone", {}, /^HTTP\/1\.1 500 Internal Server Error\r\n.*\r\n\r\n$/s], // without a body
     ["of the route beside those of the host", { "x-host": "1" }, /^$/],
-  ])("whose headers Node rejects ends its connection: headers %s", async (_, hostHeaders, expected) => {
+  ])("whose headers Node rejects ends its connection: headers %s [SITE-30]", async (_, hostHeaders, expected) => {
     vi.spyOn(console, "error").mockReturnValue();
     const cancel = vi.fn();
     // A trailer needs a chunked body, which HTTP/1.0 does not have.

@@ -124,7 +124,7 @@ describe("pipelined requests", () => {
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(10);
   });
 
-  it("are read further only when it is their turn, once 32 KiB of them have arrived", async () => {
+  it("are read further only when it is their turn, once 32 KiB of them have arrived [REQUEST-69]", async () => {
     let endFirst = () => {};
     let serverSocket: Socket | undefined;
     const lengths: number[] = [];

@@ -49,7 +49,7 @@ describe("the requests after one with", () => {
   it.each([
     ["an unknown expectation", `GET / HTTP/1.1\r\n${HOST}\r\nExpect: pie\r\n\r\n`],
     ["no Host", "GET / HTTP/1.1\r\n\r\n"],
-  ])("%s are not read, while an earlier one waits for its response", async (_, rejected) => {
+  ])("%s are not read, while an earlier one waits for its response [REQUEST-70]", async (_, rejected) => {
     let endFirst = () => {};
     const address = await start((_request, response) => {
       endFirst = () => void response.end("<first>");
@@ -72,7 +72,7 @@ describe("the requests after one with", () => {
 });
 
 describe("a request with", () => {
-  it.each(REJECTED)("%s gets its ids, and an error body if it is a call", async (_, head, status) => {
+  it.each(REJECTED)("%s gets its ids, and an error body if it is a call [SITE-28]", async (_, head, status) => {
     const address = await start();
     const call = parseResponse(await sendBytes(address, `${head(CALL)}\r\n\r\n`));
     expect(call.status).toBe(status);

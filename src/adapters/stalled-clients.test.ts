@@ -108,7 +108,7 @@ async function readSlowly({ received, response }: IdleClient): Promise<void> {
 describe.each(Object.keys(TRANSPORTS))("a large response with %s", (transport) => {
   const page = () => ({ status: 200, headers: [], body: Buffer.alloc(LARGE) });
 
-  it("is destroyed when its client reads nothing of it and sends bytes that start no request", async () => {
+  it("is destroyed when its client reads nothing of it and sends bytes that start no request [REQUEST-72]", async () => {
     const { response, sendNothing } = await writeToIdleClient(transport, page());
     const sending = setInterval(sendNothing, STALL_MS / 3);
     await once(response, "close");
@@ -251,7 +251,7 @@ describe("a buffered response", () => {
     return written;
   }
 
-  it("waits 30 to 60 seconds for a client that reads nothing of it, and no longer", async () => {
+  it("waits 30 to 60 seconds for a client that reads nothing of it, and no longer [REQUEST-71]", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const response = await writtenResponse(LARGE);
     expect(response.writableLength).toBeGreaterThan(0);
@@ -275,7 +275,7 @@ describe("a buffered response", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is destroyed when its client reads nothing of it, if it has refused a request whose body had not arrived", async () => {
+  it("is destroyed when its client reads nothing of it, if it has refused a request whose body had not arrived [REQUEST-73]", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     let client: Socket | undefined;
     const response = await new Promise<ServerResponse>((resolve) => {

@@ -84,15 +84,18 @@ describe("a request that takes longer than the requestTimeout of the server", ()
     socket.destroy();
   });
 
-  it.each(["/small", "/__web/rpc/upload"])("is ended with 408 or closed if it is any other: %s", async (path) => {
-    const { socket, received } = open(path, 10_000);
-    const closed = new Promise((resolve) => socket.once("close", resolve));
-    await sendSlowly(socket, 5);
-    await closed;
-    expect(received()).toMatch(/^HTTP\/1\.1 (408|415) /);
-  });
+  it.each(["/small", "/__web/rpc/upload"])(
+    "is ended with 408 or closed if it is any other: %s [REQUEST-38]",
+    async (path) => {
+      const { socket, received } = open(path, 10_000);
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      await sendSlowly(socket, 5);
+      await closed;
+      expect(received()).toMatch(/^HTTP\/1\.1 (408|415) /);
+    },
+  );
 
-  it("is ended after an upload on the same connection", async () => {
+  it("is ended after an upload on the same connection [REQUEST-39]", async () => {
     const { socket, received } = open("/__web/form/upload", PART.length + 10 + END.length);
     socket.write(`${PART}0123456789${END}`);
     await vi.waitFor(() => expect(received()).toContain('{"result":10}'), 30_000);
@@ -105,7 +108,7 @@ describe("a request that takes longer than the requestTimeout of the server", ()
 });
 
 describe("an upload that is too slow", () => {
-  it("is ended with 408 after 30 seconds without a byte", async () => {
+  it("is ended with 408 after 30 seconds without a byte [REQUEST-36]", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
       const { socket, received } = open("/__web/form/upload", 100_000);

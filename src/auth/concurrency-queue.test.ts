@@ -234,7 +234,7 @@ describe("the clients of a concurrency queue", () => {
     ["an IPv4 address", "192.0.2.1"],
     ["another /48 network", "2001:db8:2:0::/64"],
     ["work outside of requests", null],
-  ])("of one IPv6 /48 network count together in a full queue: %s gets its places", async (_, key) => {
+  ])("of one IPv6 /48 network count together in a full queue: %s gets its places [SIGNIN-5]", async (_, key) => {
     const queue = pausedQueue({ maxRunning: 2, maxQueued: 32, maxQueuedPerClient: 8 });
     const burst = Array.from({ length: 36 }, (_, n) => queue.add("a", `2001:db8:1:${n.toString(16)}::/64`));
     const others = Array.from({ length: 8 }, () => queue.add("b", key));
@@ -260,7 +260,7 @@ describe("the clients of a concurrency queue", () => {
     now.mockRestore();
   });
 
-  it("never wait for more than their share, in any order of arrivals and ends", async () => {
+  it("never wait for more than their share, in any order of arrivals and ends [SIGNIN-7]", async () => {
     const limits = fc.record({
       maxRunning: fc.integer({ min: 1, max: 3 }),
       maxQueued: fc.integer({ min: 1, max: 8 }),

@@ -56,13 +56,13 @@ describe("a magic token", () => {
     [-1, 0, false],
     [-(10 ** 9), 0, false],
     [10 ** 9, 10 ** 12 - 1, true],
-  ])("with a ttl of %d s is valid after %i ms: %s", (ttl, laterMs, isValid) => {
+  ])("with a ttl of %d s is valid after %i ms: %s [SIGNIN-12]", (ttl, laterMs, isValid) => {
     const token = issue("ada", ttl);
     vi.setSystemTime(NOW + laterMs);
     expect(verify_magic_token(SECRET, token)).toBe(isValid ? "ada" : null);
   });
 
-  it("is not valid with any one character changed to any other", () => {
+  it("is not valid with any one character changed to any other [SIGNIN-11]", () => {
     const token = issue();
     for (let at = 0; at < token.length; at++) {
       for (const character of ALPHABET) {
@@ -110,7 +110,7 @@ describe("a magic token", () => {
     expect(Reflect.apply(verify_magic_token, null, [SECRET, [issue()]])).toBeNull();
   });
 
-  it("is not valid as any other token of the same secret, nor the reverse", () => {
+  it("is not valid as any other token of the same secret, nor the reverse [SIGNIN-13]", () => {
     const hex = "5a".repeat(32);
     const secret = Buffer.from(hex, "hex");
     const text = JSON.stringify(["ada", NOW + 1000]);

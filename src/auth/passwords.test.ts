@@ -64,7 +64,7 @@ describe("derivePbkdf2", () => {
 });
 
 describe("hash_password", () => {
-  it("returns 600,000 iterations of PBKDF2-HMAC-SHA256 with a salt of 16 bytes, in the format of Django", async () => {
+  it("returns 600,000 iterations of PBKDF2-HMAC-SHA256 with a salt of 16 bytes, in the format of Django [SIGNIN-2]", async () => {
     const stored = await hash_password(PASSWORD);
     expect(stored).toMatch(/^pbkdf2_sha256\$600000\$[0-9a-f]{32}\$[A-Za-z0-9+/]{43}=$/);
     expect(stored).toHaveLength(98);
@@ -79,7 +79,7 @@ describe("hash_password", () => {
     expect(new Set(stored.map((text) => text.split("$")[3])).size).toBe(10);
   });
 
-  it("does not block the event loop", async () => {
+  it("does not block the event loop [SIGNIN-1]", async () => {
     let turns = 0;
     let done = false;
     const hashing = hash_password(PASSWORD).then(() => {
@@ -216,11 +216,14 @@ describe("verify_password", () => {
     ["an array with a hash", [DJANGO]],
   ] as const;
 
-  it.each(malformed)("returns false after the full work for a stored hash that is %s", async (_what, stored) => {
-    const { verify_password, spent } = countingFunctions();
-    expect(await Reflect.apply(verify_password, null, [PASSWORD, stored])).toBe(false);
-    expect(spent()).toBe(ITERATIONS);
-  });
+  it.each(malformed)(
+    "returns false after the full work for a stored hash that is %s [SIGNIN-3]",
+    async (_what, stored) => {
+      const { verify_password, spent } = countingFunctions();
+      expect(await Reflect.apply(verify_password, null, [PASSWORD, stored])).toBe(false);
+      expect(spent()).toBe(ITERATIONS);
+    },
+  );
 
   it("never returns true for the dummy hash of an unknown account", async () => {
     for (const password of ["", "0", "\0", "0".repeat(32)]) {
@@ -231,7 +234,7 @@ describe("verify_password", () => {
   });
 
   it.each([1, 1000, 260_000, 599_999, 600_000])(
-    "does the same work for a hash of %i iterations, with the right and a wrong password",
+    "does the same work for a hash of %i iterations, with the right and a wrong password [SIGNIN-4]",
     async (n) => {
       const { verify_password, spent } = countingFunctions();
       const stored = cheapHash(PASSWORD, n);
@@ -333,7 +336,7 @@ describe("password functions under load", () => {
     expect(await after).toContain("pbkdf2_sha256$");
   });
 
-  it("check a password of another client next, while one client has sent 36 at once", async () => {
+  it("check a password of another client next, while one client has sent 36 at once [SIGNIN-6]", async () => {
     const { verify_password, finish } = pausedFunctions();
     const burst = Array.from({ length: 36 }, () => fromAddress("192.0.2.1", () => verify_password(PASSWORD, null)));
     const refused = Promise.allSettled(burst).then((all) => all.filter(({ status }) => status === "rejected"));

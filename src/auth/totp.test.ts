@@ -96,7 +96,7 @@ describe("verify_totp", () => {
     [1, true],
     [2, false],
     [3, false],
-  ])("for the code %i steps away returns %s", (steps, expected) => {
+  ])("for the code %i steps away returns %s [SIGNIN-10]", (steps, expected) => {
     expect(verify_totp(SECRET, totp(SECRET, { at: at + steps * 30 }), { at })).toBe(expected);
   });
 
@@ -114,7 +114,7 @@ describe("verify_totp", () => {
     expect(verify_totp(SECRET, "359152", { at: 0 })).toBe(false);
   });
 
-  it("accepts only the codes of the current, previous and next step", () => {
+  it("accepts only the codes of the current, previous and next step [SIGNIN-9]", () => {
     const valid = [at - 30, at, at + 30].map((time) => totp(SECRET, { at: time }));
     const samples = Array.from({ length: 5000 }, (_, i) => String(i * 200).padStart(6, "0"));
     const accepted = [...valid, ...samples].filter((code) => verify_totp(SECRET, code, { at }));

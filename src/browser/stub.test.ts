@@ -358,7 +358,7 @@ describe("a call that redirects", () => {
     "mailto:a@b.c",
     "file:///etc",
     " javascript:alert(1)",
-  ])("does not open a URL that is not http or https: %s", async (target) => {
+  ])("does not open a URL that is not http or https: %s [SITE-33]", async (target) => {
     const { stub } = await server.load();
     const started = recordNavigation("http://shop.example/app/board");
     server.respond = respondWithJson(200, { result: null }, { "x-redirect": target });

@@ -68,7 +68,7 @@ describe("productionProblems", () => {
       { ...withoutValues(READY) },
       ["WEB_COOKIE_SECURE", "WEB_TRUST_PROXY", "WEB_ORIGIN", "WEB_AUTH_SECRET"],
     ],
-  ])("rejects an environment with %s", (_what, env, variables) => {
+  ])("rejects an environment with %s [SESSION-44]", (_what, env, variables) => {
     expect(problemVariables(env)).toEqual(variables);
   });
 

@@ -21,7 +21,7 @@ describe("a secret in a module that browsers load", () => {
     [join("-----BEGIN RSA ", "PRIVATE KEY-----"), "a private key"],
     ["postgres://shop:hunter2@db.internal/shop", "an address with a password"],
     ["redis://:hunter2@localhost:6379", "an address with a password"],
-  ])("is rejected, without a copy in the error: %s", async (secret, what) => {
+  ])("is rejected, without a copy in the error: %s [RESPONSE-15]", async (secret, what) => {
     for (const written of [`«"${secret}"`, `«\`Bearer ${secret}\``]) {
       const { code, location } = parseMarkedCode(`export const KEY = ${written};`);
       const error = await compileErrorOf(async () => check(code));

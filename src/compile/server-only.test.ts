@@ -84,7 +84,7 @@ describe("isServerOnly", () => {
     ["C:\\app\\node_modules\\x\\a.server.ts", false],
     ["\0virtual:x", false],
   ];
-  test.each(names)("of %j is %s", (path, expected) => {
+  test.each(names)("of %j is %s [RESPONSE-7]", (path, expected) => {
     expect(isServerOnly(path, ROOT)).toBe(expected);
   });
 

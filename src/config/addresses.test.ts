@@ -57,7 +57,7 @@ describe("WEB_ORIGIN", () => {
     expect(invalidVariables({ WEB_ORIGIN })).toEqual(["WEB_ORIGIN"]);
   });
 
-  it("refuses an origin with a user name or password, and does not show it", () => {
+  it("refuses an origin with a user name or password, and does not show it [RESPONSE-17]", () => {
     const error = configErrorOf({ WEB_ORIGIN: "https://ada:hunter2@shop.example" });
     expect(error.message).toContain("WEB_ORIGIN contains a user name or password");
     expect(error.message).not.toMatch(/ada|hunter2/);

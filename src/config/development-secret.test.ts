@@ -50,11 +50,11 @@ describe("developmentSecret", () => {
     ["name of the machine", { hostname: "server" }],
     ["id of the machine", { machineId: "0a1c" }],
     ["user", { user: "grace" }],
-  ])("differs by the %s", (_, changes) => {
+  ])("differs by the %s [SESSION-41]", (_, changes) => {
     expect(secretOf(changes)).not.toBe(secretOf());
   });
 
-  it("differs by the directory of the project", () => {
+  it("differs by the directory of the project [SESSION-42]", () => {
     expect(secretOf({}, "/home/ada/shop2")).not.toBe(secretOf());
   });
 

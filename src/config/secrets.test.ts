@@ -52,7 +52,7 @@ describe("secrets", () => {
     ["in base64", Buffer.from(SECRET, "hex").toString("base64"), "not a hexadecimal digit"],
     ["in full-width digits", "１".repeat(64), "not a hexadecimal digit"],
     ["that are a word", "changeme", "not a hexadecimal digit"],
-  ])("%s are refused in every mode and variable, and not shown", (_what, value, reason) => {
+  ])("%s are refused in every mode and variable, and not shown [RESPONSE-16]", (_what, value, reason) => {
     for (const name of names) {
       for (const options of [DEV, BUILT]) {
         const error = configErrorOf({ WEB_AUTH_SECRET: SECRET, [name]: value }, options);

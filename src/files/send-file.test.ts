@@ -98,7 +98,7 @@ describe.each([
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "10", ""]);
   });
 
-  it("shows a file in a sandbox, which runs no script, only with inline", async () => {
+  it("shows a file in a sandbox, which runs no script, only with inline [REQUEST-43]", async () => {
     options = { inline: true };
     const shown = await send("page.html");
     expect(shown.headers.get("content-disposition")).toBe('inline; filename="page.html"');
@@ -132,7 +132,7 @@ describe.each([
     "up/secret.txt",
     "env.txt",
     "%2e%2e/secret.txt",
-  ])("sends nothing for the name %j", async (name) => {
+  ])("sends nothing for the name %j [REQUEST-42]", async (name) => {
     options = {};
     const response = await send(name);
     expect(response.status).toBe(404);

@@ -140,7 +140,7 @@ describe("files", () => {
     expect(bindOne("any", [], { files: "one", nullable: true })).toBeNull();
   });
 
-  it("are never the value of another parameter, and a text is never a file", () => {
+  it("are never the value of another parameter, and a text is never a file [REQUEST-8]", () => {
     expect(bindOne("any", x(file))).toEqual(refused(REQUIRED));
     expect(bindOne(STRING, x(file))).toEqual(refused(REQUIRED));
     expect(bindOne({ list: { of: STRING } }, x(file, "a"))).toEqual(["a"]);
@@ -164,7 +164,7 @@ describe("the arguments of a form", () => {
     expect([...refused]).toEqual(["a", "b", "c"]);
   });
 
-  it("ignore fields that are no parameter", () => {
+  it("ignore fields that are no parameter [REQUEST-6]", () => {
     expect(
       bind(
         [parameter("a", "int")],

@@ -28,7 +28,7 @@ describe("fields with dotted names", () => {
     });
   });
 
-  it("that the type does not name are left out", () => {
+  it("that the type does not name are left out [REQUEST-5]", () => {
     const entries: Entries = [
       ["x.street", "a"],
       ["x.zip", "1"],
@@ -146,7 +146,7 @@ describe("fields with dotted names", () => {
     expect(bind([parameter("x", { ref: 0 })], [], { shapes }).errors).toEqual({ x: REQUIRED });
   });
 
-  it.each(["__proto__", "constructor", "prototype"])("never reach the member %s", (name) => {
+  it.each(["__proto__", "constructor", "prototype"])("never reach the member %s [REQUEST-7]", (name) => {
     const records: TypeShape = { object: { fields: [], rest: { object: { fields: [], rest: STRING } } } };
     const value = bindOne(records, [
       [`x.${name}.polluted`, "1"],

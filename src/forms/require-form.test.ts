@@ -39,7 +39,7 @@ describe("the log line of a form that is refused", () => {
     expect(check({ origin: "https://shop.example" }).log.join()).toMatch(/set WEB_ORIGIN to it, or WEB_TRUST_PROXY/);
   });
 
-  it("does not exist for a form of this site", () => {
+  it("does not exist for a form of this site [SITE-11]", () => {
     expect(check({ origin: "http://localhost" })).toEqual({ log: [], error: "" });
     expect(check({ "sec-fetch-site": "same-origin" })).toEqual({ log: [], error: "" });
   });

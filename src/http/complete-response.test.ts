@@ -52,7 +52,7 @@ describe("the Cache-Control of a route's response that sets a cookie", () => {
     ["private, max-age=60", "private, max-age=60"],
     ["max-age=60,PRIVATE", "max-age=60,PRIVATE"],
     ["no-store", "no-store"],
-  ])("%j becomes %j, so that no shared cache sends the cookie to another user", (own, expected) => {
+  ])("%j becomes %j, so that no shared cache sends the cookie to another user [RESPONSE-12]", (own, expected) => {
     for (const { name, cookies = [], headers = [] } of COOKIE_SOURCES) {
       const context = requestContext();
       for (const cookie of cookies) context.setCookie(cookie, "1");
@@ -63,7 +63,7 @@ describe("the Cache-Control of a route's response that sets a cookie", () => {
     }
   });
 
-  it("becomes private also if another server has set the cookie", async () => {
+  it("becomes private also if another server has set the cookie [RESPONSE-14]", async () => {
     const upstream = createServer((_, response) => {
       response
         .writeHead(200, { "set-cookie": "a=1", "cache-control": "public", "cdn-cache-control": "max-age=600" })
@@ -79,7 +79,7 @@ describe("the Cache-Control of a route's response that sets a cookie", () => {
 });
 
 it.each(["CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control"])(
-  "the header %s of a route, which CDNs prefer to Cache-Control, is left out of a response that sets a cookie",
+  "the header %s of a route, which CDNs prefer to Cache-Control, is left out of a response that sets a cookie [RESPONSE-13]",
   (header) => {
     for (const { name, cookies = [], headers: own = [] } of COOKIE_SOURCES) {
       const context = requestContext();
@@ -116,7 +116,7 @@ describe("the caches of the browser are emptied by the first page after a sign-o
     ]);
   });
 
-  it("but by no other page, no call, and nothing over HTTPS", () => {
+  it("but by no other page, no call, and nothing over HTTPS [BACK-5]", () => {
     const call = { ...page, headers: { "content-type": "application/json" } };
     for (const headers of [
       headersOf(page, requestContext("web_session=x")),
@@ -136,7 +136,7 @@ describe("the security headers of a response", () => {
   };
   const ofType = (type: string) => ({ status: 200, headers: { "content-type": type }, body: "" });
 
-  it("are those of data for JSON and streams of JSON", () => {
+  it("are those of data for JSON and streams of JSON [SITE-25]", () => {
     expect(namesOf(ofType("application/json"))).toEqual(["x-data"]);
     expect(namesOf(ofType("application/x-ndjson"))).toEqual(["x-data"]);
     expect(namesOf(jsonResponse(200, "{}"))).toEqual(["x-data"]); // the result of a call, whose headers are prepared

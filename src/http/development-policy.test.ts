@@ -33,7 +33,7 @@ describe("the policy of the development server", () => {
     );
   });
 
-  it("never has 'unsafe-inline', 'unsafe-eval', blob: or data: that the application's policy does not have", () => {
+  it("never has 'unsafe-inline', 'unsafe-eval', blob: or data: that the application's policy does not have [DEV-22]", () => {
     for (const policy of ["default-src 'self'", "default-src 'none'; connect-src 'self'", "script-src 'self'"]) {
       expect(developmentPolicy(policy, access)).not.toMatch(/unsafe|blob:|data:/);
     }

@@ -81,7 +81,7 @@ describe("isValidHost", () => {
     expect(isValidHost(host)).toBe(false);
   });
 
-  it("accepts no host that changes the path of a URL, or adds another part to it", () => {
+  it("accepts no host that changes the path of a URL, or adds another part to it [REQUEST-78]", () => {
     const part = fc.constantFrom(
       "a",
       "b.example",

@@ -29,7 +29,7 @@ describe("isSameOrigin", () => {
     expect(isSameOrigin({ origin, fetchSite, sites })).toBe(expected);
   });
 
-  it("refuses every origin if the list of site origins is empty", () => {
+  it("refuses every origin if the list of site origins is empty [SITE-2]", () => {
     expect(isSameOrigin({ origin: "https://shop.example", fetchSite: null, sites: [] })).toBe(false);
   });
 });

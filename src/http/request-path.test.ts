@@ -56,7 +56,7 @@ describe("isValidPath", () => {
 });
 
 describe("hasNeedlessEncoding", () => {
-  it("finds every encoded letter, digit, -, ., _ and ~, in both cases of hexadecimal digits, and no other character", () => {
+  it("finds every encoded letter, digit, -, ., _ and ~, in both cases of hexadecimal digits, and no other character [REQUEST-13]", () => {
     for (let code = 0; code < 256; code++) {
       const isUnreserved = /[A-Za-z0-9\-._~]/.test(String.fromCharCode(code));
       const digits = code.toString(16).padStart(2, "0");
@@ -102,7 +102,7 @@ describe("isUnambiguousTarget", () => {
     expect(isUnambiguousTarget(target)).toBe(false);
   });
 
-  it("accepts no target whose path the URL parser changes", () => {
+  it("accepts no target whose path the URL parser changes [REQUEST-77]", () => {
     const piece = fc.constantFrom("/", "//", ".", "..", "%2e", "%2E", "\\", "#", "?", "a", "%2F", "%");
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {

@@ -17,7 +17,7 @@ function contextOf(url: string, init: RequestInit = {}): RequestContext {
 }
 
 describe("the request object", () => {
-  it("provides path, method, id, and frozen records of query, headers and cookies", () => {
+  it("provides path, method, id, and frozen records of query, headers and cookies [REQUEST-84]", () => {
     const init = { method: "HEAD", headers: { "X-Own": "1", cookie: "a=b; __proto__=c; e=%20d" } };
     runInContext(contextOf("http://shop.example/p/a%20b?q=1&q=2&constructor=x", init), () => {
       expect(request.path).toBe("/p/a%20b");
@@ -70,7 +70,7 @@ describe("request.set_cookie", () => {
   it.each([
     ["1", "a=b; Path=/; HttpOnly; Secure; SameSite=Lax"],
     ["0", "a=b; Path=/; HttpOnly; SameSite=Lax"],
-  ])("with WEB_COOKIE_SECURE=%s writes %s", (WEB_COOKIE_SECURE, expected) => {
+  ])("with WEB_COOKIE_SECURE=%s writes %s [SESSION-43]", (WEB_COOKIE_SECURE, expected) => {
     const context = requestContext(undefined, testConfig({ WEB_COOKIE_SECURE }));
     runInContext(context, () => request.set_cookie("a", "b"));
     expect([...context.setCookieHeaders]).toEqual([expected]);

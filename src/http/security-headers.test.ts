@@ -16,7 +16,7 @@ describe("the security headers of data", () => {
     "cross-origin-resource-policy": "same-origin",
   };
 
-  it("allow nothing to load, run or be framed, and forbid other types and other sites", () => {
+  it("allow nothing to load, run or be framed, and forbid other types and other sites [SITE-24]", () => {
     expect(dataHeadersOf()).toEqual(defaults);
     expect(dataHeadersOf({}, true)).toEqual({ ...defaults, "strict-transport-security": "max-age=31536000" });
   });
@@ -53,7 +53,7 @@ describe("the security headers of data", () => {
 });
 
 describe("the security headers", () => {
-  it("have secure defaults: no inline script, no framing by other sites", () => {
+  it("have secure defaults: no inline script, no framing by other sites [SITE-26]", () => {
     expect(headersOf()).toEqual({
       "content-security-policy":
         "default-src 'self'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; object-src 'none'; " +

@@ -58,7 +58,7 @@ describe("channel", () => {
     await expect(issueFeed(app, name)).rejects.toThrow(/^channel: the name of a channel must/);
   });
 
-  it.each([1, 3_600, 86_400])("issues a feed that is valid for %i seconds, the option ttl", async (ttl) => {
+  it.each([1, 3_600, 86_400])("issues a feed that is valid for %i seconds, the option ttl [LIVE-4]", async (ttl) => {
     vi.useFakeTimers({ toFake: ["Date"], now: 1_780_000_000_000 });
     try {
       const feed = await issueFeed(app, "a", {}, { ttl });

@@ -102,7 +102,7 @@ describe("an event stream", () => {
     expect(pinged.length).toBeGreaterThanOrEqual(2);
   });
 
-  it("ends after a random time from 4½ to 5 minutes", async () => {
+  it("ends after a random time from 4½ to 5 minutes [LIVE-3]", async () => {
     const lifetimes = [];
     for (let n = 0; n < 20; n++) {
       const { client, stream, onClosed } = await connect(["a"]);
@@ -132,7 +132,7 @@ describe("an event stream", () => {
     stream.tick(performance.now() + 60_000);
   });
 
-  it("sends the gap expired when a feed expires, no later message of it, and the messages of other feeds", async () => {
+  it("sends the gap expired when a feed expires, no later message of it, and the messages of other feeds [LIVE-5]", async () => {
     const names = ["brief", "long"];
     const positions = await bus.position(names);
     const now = performance.now();

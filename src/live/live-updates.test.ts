@@ -152,7 +152,7 @@ describe("the limits of a client", () => {
     ["event streams", ["live"]],
     ["polls and event streams together", ["poll", "live"]],
   ] as const)(
-    "are 600 %s in a minute: one more gets 429 with Retry-After and details.retry_after",
+    "are 600 %s in a minute: one more gets 429 with Retry-After and details.retry_after [LIVE-17]",
     async (_, endpoints) => {
       const app = openApp();
       const feed = await issueFeed(app, "room:1");

@@ -55,7 +55,7 @@ describe.each(["live", "poll"] as const)("a request of /__web/%s", (endpoint) =>
     await response.body?.cancel();
   });
 
-  it("does not count towards the rate if it comes from another origin, so that other sites cannot use it up", async () => {
+  it("does not count towards the rate if it comes from another origin, so that other sites cannot use it up [SITE-7]", async () => {
     const app = createApp();
     for (let i = 0; i < 700; i++) {
       const headers = OTHER_ORIGINS[i % OTHER_ORIGINS.length] ?? {};
@@ -85,7 +85,7 @@ describe.each(["live", "poll"] as const)("a request of /__web/%s", (endpoint) =>
     expect((await requestLive(createApp(), endpoint, [], { headers })).status).toBe(413);
   });
 
-  it("is refused, or answered within 10 seconds, if its client has as many connections open as the limit", async () => {
+  it("is refused, or answered within 10 seconds, if its client has as many connections open as the limit [REQUEST-61]", async () => {
     const app = createApp();
     const feed = await issueFeed(app, "room");
     const open = [await requestLive(app, "live", [feed]), await requestLive(app, "live", [feed])];

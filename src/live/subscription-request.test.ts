@@ -46,7 +46,7 @@ describe.each(["live", "poll"] as const)("a request to /__web/%s", (endpoint) =>
     await allowed.body?.cancel();
   });
 
-  it("with two feeds of one channel gets 400, also if they were issued at different times", async () => {
+  it("with two feeds of one channel gets 400, also if they were issued at different times [LIVE-18]", async () => {
     const [other, again] = [await issueFeed(app, "room:2"), await issueFeed(app, "room:1")];
     for (const repeated of [feed, again]) {
       const response = await requestLive(app, endpoint, [feed, other, repeated]);
@@ -131,7 +131,7 @@ describe("a gap is reported for", () => {
     ]);
   });
 
-  it("a feed of another sign-in, or of one that has ended", async () => {
+  it("a feed of another sign-in, or of one that has ended [LIVE-2]", async () => {
     const adasCookie = await signIn("ada");
     const adasFeed = await issueFeed(app, "room:1", adasCookie);
     expect(await gapsOf([adasFeed], { headers: adasCookie })).toEqual([]);
@@ -177,7 +177,7 @@ describe("a gap is reported for", () => {
 });
 
 describe("a cursor that is earlier than its feed", () => {
-  it("counts as the position of the feed: messages from before the feed was issued are not delivered", async () => {
+  it("counts as the position of the feed: messages from before the feed was issued are not delivered [LIVE-6]", async () => {
     const earlyFeed = await issueFeed(app, "room:3");
     const { cursor } = await poll(app, [earlyFeed]);
     await publish("room:3", "before");

@@ -15,7 +15,7 @@ describe("an error in the log", () => {
     });
   });
 
-  it("has no other field of the error or its cause", () => {
+  it("has no other field of the error or its cause [RESPONSE-18]", () => {
     const secrets = { password: "hunter2", config: { headers: { authorization: "hunter2" } }, code: { of: "hunter2" } };
     const error = Object.assign(new Error("failed", { cause: Object.assign(new Error("deeper"), secrets) }), secrets);
     expect(JSON.stringify(serializeError(error))).not.toContain("hunter2");

@@ -155,7 +155,7 @@ describe("page data", () => {
     },
   );
 
-  it("round-trips any JSON: no prop can end the script element", () => {
+  it("round-trips any JSON: no prop can end the script element [RESPONSE-4]", () => {
     const dangerous = fc.constantFrom(
       "</script",
       "<!--",

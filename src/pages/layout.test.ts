@@ -139,7 +139,7 @@ const OUTCOMES: readonly (readonly [string, () => Markup | Promise<Markup>, read
 ];
 
 describe.each(OUTCOMES)("a layout that refuses, around a page that %s", (_, page, logged) => {
-  it("decides the response with its redirect", async () => {
+  it("decides the response with its redirect [RESPONSE-1]", async () => {
     for (const layout of [refuse(redirect("/sign-in")), async () => redirect("/sign-in")]) {
       const response = await renderPage(page, {}, { layout });
       expect(response).toMatchObject({ status: 303, headers: { location: "/sign-in" }, html: "" });
@@ -147,7 +147,7 @@ describe.each(OUTCOMES)("a layout that refuses, around a page that %s", (_, page
     }
   });
 
-  it("decides the response with its error, on the error page without this layout", async () => {
+  it("decides the response with its error, on the error page without this layout [RESPONSE-2]", async () => {
     const error = ({ status, message }: { status: number; message: string }) => `${status} ${message}`;
     const response = await renderPage(page, {}, { layout: refuse(new RPCError("forbidden", "Members only.")), error });
     expect([response.status, response.body]).toEqual([403, "403 Members only."]);

@@ -87,7 +87,7 @@ describe("a route", () => {
     expect([response.status, await response.text()]).toEqual([202, "fetched"]);
   });
 
-  it("can return the same response twice: no user gets the cookies of another", async () => {
+  it("can return the same response twice: no user gets the cookies of another [RESPONSE-11]", async () => {
     const shared = new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     const app = createTestApp({
       only: compiledRoute("POST /in", () => {

@@ -55,7 +55,7 @@ describe("signInLocation", () => {
     expect(at(2001)).toBe("/sign-in");
   });
 
-  it("never names another host, for any path and query, when a sign-in page follows next", () => {
+  it("never names another host, for any path and query, when a sign-in page follows next [SITE-31]", () => {
     const piece = fc.constantFrom(
       "/",
       "\\",

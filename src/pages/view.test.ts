@@ -68,7 +68,7 @@ describe("a view on a page", () => {
     expect(logged[0]).toContain("The view Hello");
   });
 
-  it("is rejected with a prop named __proto__, which would set the prototype of its props", async () => {
+  it("is rejected with a prop named __proto__, which would set the prototype of its props [REQUEST-85]", async () => {
     const Card = compiledView("Card", (props: { admin?: boolean }) => h("b", null, String(props.admin)));
     const untrusted = JSON.parse('{"__proto__":{"admin":true}}');
     // The type is that of a component of any props, as JSX checks them itself.
@@ -152,7 +152,7 @@ describe("an attribute with a javascript: URL", () => {
     [h("a", { href: "https://shop.example/" }), '<a href="https://shop.example/"></a>'],
   ];
 
-  it.each(elements)("is left out of the page, outside and inside a view: %#", async (element, html) => {
+  it.each(elements)("is left out of the page, outside and inside a view: %# [SITE-20]", async (element, html) => {
     expect((await renderPage(() => element)).body).toBe(html);
     expect(
       withoutIslandMarkers(
@@ -193,11 +193,14 @@ describe("an event handler that is no function", () => {
     [h("my-list", { onOpen: "first", onClick: code, ONLOAD: code } as object), '<my-list onOpen="first"></my-list>'],
   ];
 
-  it.each(elements)("is not rendered as an inline handler, outside and inside a view: %#", async (element, html) => {
-    expect((await renderPage(() => element)).body).toBe(html);
-    const View = compiledView("V", () => element);
-    expect(withoutIslandMarkers((await renderPage(() => h(View, {}))).body)).toBe(`[0]${html}[/0]`);
-  });
+  it.each(elements)(
+    "is not rendered as an inline handler, outside and inside a view: %# [SITE-23]",
+    async (element, html) => {
+      expect((await renderPage(() => element)).body).toBe(html);
+      const View = compiledView("V", () => element);
+      expect(withoutIslandMarkers((await renderPage(() => h(View, {}))).body)).toBe(`[0]${html}[/0]`);
+    },
+  );
 });
 
 describe("invalid markup", () => {

@@ -60,7 +60,7 @@ describe("the preview of a value", () => {
     });
   });
 
-  it("hides the value of a secret that another member or item names", () => {
+  it("hides the value of a secret that another member or item names [DEV-12]", () => {
     const value = {
       fields: [
         { name: "password", value: "hunter2" },
@@ -104,7 +104,7 @@ describe("the preview of a value", () => {
     );
   });
 
-  it("never contains a secret, wherever it is in a JSON value", () => {
+  it("never contains a secret, wherever it is in a JSON value [DEV-11]", () => {
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
         { maxDepth: 4 },

@@ -170,7 +170,7 @@ describe("the recorder", () => {
     expect(JSON.stringify(entries())).not.toMatch(/hunter2|t0p-secret/);
   });
 
-  it("hides the secrets that an error repeats, of arguments and of the URL", async () => {
+  it("hides the secrets that an error repeats, of arguments and of the URL [DEV-13]", async () => {
     const { app, entries } = record();
     const fields = [{ name: "otp", value: "998877" }];
     await call(app, "reject", { fields, password: "wrong-1" });

@@ -123,7 +123,7 @@ describe("the names of secrets", () => {
 
   it.each(PLAIN)("do not include %j", (name) => expect(isSecret(name)).toBe(false));
 
-  it("include a secret in every notation", () => {
+  it("include a secret in every notation [DEV-10]", () => {
     const words = fc.array(fc.constantFrom("user", "new", "my", "old"), { maxLength: 3 });
     const secret = fc.constantFrom("password", "token", "secret", "code", "pin", "otp", "jwt", "sid", "iban");
     const upper = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);

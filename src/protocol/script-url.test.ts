@@ -52,7 +52,7 @@ describe("isScriptUrl", () => {
     expect(isScriptUrl(url)).toBe(false);
   });
 
-  test("agrees with the URL parser for every text", () => {
+  test("agrees with the URL parser for every text [SITE-21]", () => {
     const part = fc.constantFrom(
       ..."javascriptJAVASCRIPT:/?#%& \t\n\r\u0000\u001F\u00A0ſ",
       "javascript",

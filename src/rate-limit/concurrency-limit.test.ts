@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { concurrencyLimit } from "./concurrency-limit.ts";
 
 describe("concurrencyLimit", () => {
-  it("accepts streams up to the limit, refuses the next one, and accepts one again after a release", () => {
+  it("accepts streams up to the limit, refuses the next one, and accepts one again after a release [REQUEST-59]", () => {
     const limit = concurrencyLimit(3);
     const releases = [1, 2, 3, 4].map(() => limit.acquire("10.0.0.1"));
     expect(releases.map((release) => release !== null)).toEqual([true, true, true, false]);

@@ -63,7 +63,7 @@ describe("memoryRateStore", () => {
     expect(freed).toBeGreaterThan(20_000_000); // of about 30 MB
   });
 
-  it("takes calls of two million addresses, a million in each generation, in at most 80 MB", () => {
+  it("takes calls of two million addresses, a million in each generation, in at most 80 MB [REQUEST-58]", () => {
     const { take, clock } = openStore();
     const before = usedBytes();
     for (const generation of [1, 2]) {

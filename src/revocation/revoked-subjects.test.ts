@@ -53,12 +53,12 @@ describe("a session", () => {
     expect(subjects.isRevoked(sessionAt(at(9), "s:2"))).toBe(false);
   });
 
-  it("without a position is refused by every entry for its user, and accepted without one", () => {
+  it("without a position is refused by every entry for its user, and accepted without one [SESSION-24]", () => {
     expect(subjectsAfter(readOf([[ADA, 1]])).isRevoked(sessionAt(null))).toBe(true);
     expect(subjectsAfter(readOf([["u:bob", 1]])).isRevoked(sessionAt(null))).toBe(false);
   });
 
-  it("that names an unknown epoch is refused by every entry for its user", () => {
+  it("that names an unknown epoch is refused by every entry for its user [SESSION-25]", () => {
     expect(subjectsAfter(readOf([[ADA, 1]])).isRevoked(sessionAt(at(9, "z")))).toBe(true);
   });
 
@@ -82,7 +82,7 @@ describe("a session", () => {
     expect(subjects.isRevoked(sessionAt(subjects.position))).toBe(false);
   });
 
-  it("is decided like by a search of the complete log, for every log and position", () => {
+  it("is decided like by a search of the complete log, for every log and position [SESSION-13]", () => {
     const entry = fc.tuple(fc.constantFrom(ADA, "u:bob", "s:1", "s:2"), fc.integer({ min: 1, max: 3 }));
     fc.assert(
       fc.property(fc.array(fc.array(entry, { maxLength: 4 }), { maxLength: 6 }), fc.nat(40), (reads, seq) => {
@@ -152,7 +152,7 @@ describe("the memory", () => {
     expect(subjects.size).toBe(0);
   });
 
-  it("is bounded: beyond the maximum, all sessions of before the removed entries are refused", () => {
+  it("is bounded: beyond the maximum, all sessions of before the removed entries are refused [SESSION-26]", () => {
     const subjects = new RevokedSubjects(10);
     subjects.apply(readOf([[ADA, 1]]), 0);
     for (let seq = 2; seq <= 11; seq++) subjects.apply(readOf([[`u:${seq}`, seq]]), 0);

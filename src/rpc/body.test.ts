@@ -41,7 +41,7 @@ describe("readArguments", () => {
   it.each([
     ["arrays", ["[", "]"]],
     ["objects", ['{"a":', "}"]],
-  ] as const)("accepts %s nested 64 levels deep and rejects 65 levels", (_, brackets) => {
+  ] as const)("accepts %s nested 64 levels deep and rejects 65 levels [REQUEST-10]", (_, brackets) => {
     expect(readArguments(nested(MAX_DEPTH, brackets))).toHaveProperty("a");
     expect(() => readArguments(nested(MAX_DEPTH + 1, brackets))).toThrow("The arguments nest deeper than 64 levels.");
   });
@@ -51,13 +51,13 @@ describe("readArguments", () => {
   });
 
   it.each(['{"args":{"__proto__":{"a":1}}}', '{"args":{"a":[{"__proto__":1}]}}', '{"args":{"\\u005f_proto__":1}}'])(
-    "rejects a key named __proto__: %s",
+    "rejects a key named __proto__: %s [REQUEST-80]",
     (text) => {
       expect(() => readArguments(text)).toThrow(/__proto__/);
     },
   );
 
-  it("accepts __proto__ as a value, and constructor and toString as keys", () => {
+  it("accepts __proto__ as a value, and constructor and toString as keys [REQUEST-81]", () => {
     expect(readArguments('{"args":{"a":"__proto__","constructor":{"prototype":1},"toString":2}}')).toEqual({
       a: "__proto__",
       constructor: { prototype: 1 },

@@ -38,7 +38,7 @@ describe.each([false, true])("a parameter that takes files, in an application wi
     ["many", file],
     ["many", [file, "text"]],
     ["many", [{}]],
-  ] as const)("refuses for %s %j, which a call with JSON can send", (files, value) => {
+  ] as const)("refuses for %s %j, which a call with JSON can send [REQUEST-40]", (files, value) => {
     expect(() => bind({ files }, { a: value }, strict)).toThrow(/^a: expected (file|array of files)$/);
   });
 

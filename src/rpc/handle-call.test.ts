@@ -278,7 +278,7 @@ describe("a call's body", () => {
     });
   };
 
-  it.each([MIB - 1, MIB])("is accepted with %i bytes", async (bytes) => {
+  it.each([MIB - 1, MIB])("is accepted with %i bytes [REQUEST-9]", async (bytes) => {
     const text = sized(bytes);
     const declared = await callOverHttp(app, "echo", {}, { body: text, headers: { "content-length": String(bytes) } });
     expect(declared.status).toBe(200);
@@ -286,7 +286,7 @@ describe("a call's body", () => {
     expect((await callOverHttp(app, "echo", {}, { body: chunked(text) })).status).toBe(200);
   });
 
-  it("is rejected with 1 MiB and one byte, with and without a declared length", async () => {
+  it("is rejected with 1 MiB and one byte, with and without a declared length [REQUEST-12]", async () => {
     const text = sized(MIB + 1);
     const headers = { "content-length": String(MIB + 1) };
     for (const init of [{ body: text, headers }, { body: text }, { body: chunked(text) }]) {

@@ -30,7 +30,7 @@ describe("the rate limit of calls", () => {
     expect((await from("10.0.0.2")("ping")).status).toBe(200);
   });
 
-  it("refuses call 121 for 65 seconds, of which the span is 60 and a bucket 5", async () => {
+  it("refuses call 121 for 65 seconds, of which the span is 60 and a bucket 5 [REQUEST-57]", async () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(600_000); // the start of a bucket
     const app = createTestApp({ ping });
     for (let i = 0; i < 120; i++) expect((await callOverHttp(app, "ping")).status).toBe(200);
@@ -96,7 +96,7 @@ describe("the options of server()", () => {
 });
 
 describe("the time limit of a call's body", () => {
-  it("is 30 seconds", async () => {
+  it("is 30 seconds [REQUEST-11]", async () => {
     vi.useFakeTimers();
     const ping = compiledServer("ping", () => "pong");
     const never = new ReadableStream<Uint8Array>();
@@ -132,7 +132,7 @@ describe("the limit of open streams of a client", () => {
       { rate: false, env: maxStreams ? { WEB_MAX_STREAMS_PER_CLIENT: String(maxStreams) } : {} },
     );
 
-  it("is 100 by default, and a stream that ends no longer counts", async () => {
+  it("is 100 by default, and a stream that ends no longer counts [REQUEST-62]", async () => {
     const many = app();
     const opened = [];
     for (let i = 0; i < 100; i++) opened.push(await callOverHttp(many, "forever"));

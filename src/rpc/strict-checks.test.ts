@@ -229,7 +229,7 @@ describe("the strict option of an application", () => {
   );
   const args = { name: 5, tags: ["1"] };
 
-  it("rejects invalid arguments with 422, also before a stream starts", async () => {
+  it("rejects invalid arguments with 422, also before a stream starts [REQUEST-4]", async () => {
     const app = createTestApp({ f, stream }, { strict: true });
     for (const name of ["f", "stream"]) {
       const response = await callOverHttp(app, name, name === "f" ? args : { name: 5 });

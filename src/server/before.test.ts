@@ -83,7 +83,7 @@ describe.each(Object.entries(KINDS))("before, for %s", (_, [path, init, status])
     }
   });
 
-  it("responds in its place, and nothing else runs", async () => {
+  it("responds in its place, and nothing else runs [REQUEST-87]", async () => {
     const before = () => new Response("Closed for maintenance", { status: 503, headers: { "retry-after": "60" } });
     for (const each of [before, async () => before()]) {
       const response = await send(createApp(each), path, init);
@@ -109,7 +109,7 @@ describe.each(Object.entries(KINDS))("before, for %s", (_, [path, init, status])
     ["returns true", () => true],
     ["returns false", async () => false],
     ["returns an object", () => ({ status: 403 })],
-  ])("fails closed if it %s: 500, logged, without its reason", async (_case, before) => {
+  ])("fails closed if it %s: 500, logged, without its reason [REQUEST-88]", async (_case, before) => {
     const response = await send(createApp(before as unknown as Before), path, init);
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("ban list");
@@ -222,7 +222,7 @@ describe("before", () => {
       expect((await send(createApp(before), path, { method: "POST", headers, body: "x" })).status).toBe(403);
   });
 
-  it("receives the decoded path below the base, and the address of the client in request.address", async () => {
+  it("receives the decoded path below the base, and the address of the client in request.address [REQUEST-90]", async () => {
     const seen: unknown[] = [];
     const app = createApp(({ path }) => void seen.push([path, request.address, request.method, request.query.a]), {
       base: "/shop",
@@ -244,7 +244,7 @@ describe("before", () => {
     ]);
   });
 
-  it("sees the client address that trusted proxies pass, and not one that the client claims", async () => {
+  it("sees the client address that trusted proxies pass, and not one that the client claims [REQUEST-91]", async () => {
     const addresses: string[] = [];
     const note = () => void addresses.push(request.address);
     const headers = { "x-forwarded-for": "203.0.113.9, 198.51.100.1" };

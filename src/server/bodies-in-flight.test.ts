@@ -168,7 +168,7 @@ describe.each(KINDS)("the bodies of %s", (_, sized) => {
   it.each([
     ["declared", true],
     ["unknown", false],
-  ])("of %s length are limited to 16 MiB in flight for one client", async (_, isDeclared) => {
+  ])("of %s length are limited to 16 MiB in flight for one client [REQUEST-44]", async (_, isDeclared) => {
     const app = createApp();
     const held = Array.from({ length: AT_LIMIT - 1 }, () => send(app, sized(MIB), isDeclared));
     const atLimit = send(app, sized(MIB - 200), isDeclared);
@@ -202,7 +202,7 @@ it("the bodies of all addresses of an IPv6 /64 network count as those of one cli
   for (const pending of held) expect((await pending).status).toBe(200);
 });
 
-it("150 connections that each send 1 MB to a raw route hold at most 16 MiB, and the others get 429", async () => {
+it("150 connections that each send 1 MB to a raw route hold at most 16 MiB, and the others get 429 [REQUEST-47]", async () => {
   const server = await listen(node(createApp()));
   const head = "POST /read/text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n";
   const rejected: string[] = [];
@@ -224,26 +224,29 @@ it("150 connections that each send 1 MB to a raw route hold at most 16 MiB, and 
 it.each([
   ["multipart/form-data; boundary=b", FORM_HEAD],
   ["application/x-www-form-urlencoded", "a="],
-])("the texts of forms of the type %s count as they arrive, also if they never end", async (type, start) => {
-  const server = await listen(node(createApp()));
-  const { host, origin } = new URL(server.address);
-  const lines = [`Host: ${host}`, `Origin: ${origin}`, `Content-Type: ${type}`, `Content-Length: ${MIB}`];
-  const head = `POST /__web/form/hold HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
-  const statuses: string[] = [];
-  const sockets = await Promise.all(
-    Array.from({ length: AT_LIMIT + 4 }, async () => {
-      const socket = await openSocket(server.address);
-      void readToEnd(socket);
-      socket.once("data", (text) => void statuses.push(String(text).slice(0, 12)));
-      socket.write(head + start + "x".repeat(MIB - start.length - 1)); // the last byte is never sent
-      return socket;
-    }),
-  );
-  await vi.waitFor(() => expect(statuses.length).toBe(4), 30_000);
-  expect(new Set(statuses)).toEqual(new Set(["HTTP/1.1 429"]));
-  for (const socket of sockets) socket.destroy();
-  await server.close();
-});
+])(
+  "the texts of forms of the type %s count as they arrive, also if they never end [REQUEST-45]",
+  async (type, start) => {
+    const server = await listen(node(createApp()));
+    const { host, origin } = new URL(server.address);
+    const lines = [`Host: ${host}`, `Origin: ${origin}`, `Content-Type: ${type}`, `Content-Length: ${MIB}`];
+    const head = `POST /__web/form/hold HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
+    const statuses: string[] = [];
+    const sockets = await Promise.all(
+      Array.from({ length: AT_LIMIT + 4 }, async () => {
+        const socket = await openSocket(server.address);
+        void readToEnd(socket);
+        socket.once("data", (text) => void statuses.push(String(text).slice(0, 12)));
+        socket.write(head + start + "x".repeat(MIB - start.length - 1)); // the last byte is never sent
+        return socket;
+      }),
+    );
+    await vi.waitFor(() => expect(statuses.length).toBe(4), 30_000);
+    expect(new Set(statuses)).toEqual(new Set(["HTTP/1.1 429"]));
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  },
+);
 
 /** Holds as many bodies of streamed responses as one client may have in flight. Returns the responses. */
 async function holdStreams(app: ReturnType<typeof createApp>, name: string, isDeclared: boolean, signal?: AbortSignal) {
@@ -257,7 +260,7 @@ async function holdStreams(app: ReturnType<typeof createApp>, name: string, isDe
 }
 
 describe("the bodies of routes with a streamed response", () => {
-  it("of unknown length count also if the route reads them after its response has started", async () => {
+  it("of unknown length count also if the route reads them after its response has started [REQUEST-46]", async () => {
     const app = createApp();
     vi.spyOn(console, "error").mockReturnValue();
     const held = await holdStreams(app, "read-in-stream", false);

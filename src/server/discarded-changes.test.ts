@@ -99,15 +99,18 @@ describe.each(Object.entries(KINDS))("a %s", (kind, send) => {
   }
 
   for (const [name, createError] of UNEXPECTED) {
-    it.each(changes)(`that throws ${name} discards %s, and the client stays signed in as before`, async (_, change) => {
-      const response = await send(() => {
-        change();
-        throw createError();
-      });
-      expect(response.headers.getSetCookie()).toEqual([]);
-      expect(response.headers.has("x-csrf-token")).toBe(false);
-      expect(await response.text()).toMatch(/error|went wrong/i);
-    });
+    it.each(changes)(
+      `that throws ${name} discards %s, and the client stays signed in as before [SESSION-37]`,
+      async (_, change) => {
+        const response = await send(() => {
+          change();
+          throw createError();
+        });
+        expect(response.headers.getSetCookie()).toEqual([]);
+        expect(response.headers.has("x-csrf-token")).toBe(false);
+        expect(await response.text()).toMatch(/error|went wrong/i);
+      },
+    );
   }
 });
 
@@ -184,7 +187,7 @@ describe("a call that exceeds its time limit", () => {
     expect(response.headers.has("x-csrf-token")).toBe(false);
   });
 
-  it("discards a sign-in of a function that continues when its signal aborts", async () => {
+  it("discards a sign-in of a function that continues when its signal aborts [SESSION-38]", async () => {
     let late: unknown;
     const run = compiledServer(
       "run",

@@ -217,7 +217,7 @@ const ENDS: Readonly<Record<string, () => Promise<unknown>>> = {
 describe.each(Object.keys(ENDS))("after the session's end, because %s, before the end of the body", (end) => {
   const endSession = () => ENDS[end]?.();
 
-  it.each(Object.entries(KINDS))("%s does not run", async (_kind, request) => {
+  it.each(Object.entries(KINDS))("%s does not run [SESSION-18]", async (_kind, request) => {
     const response = await sendHeld(request, await enter("ada"), async () => endSession());
     expect(ran).toEqual([]);
     expect(response.status === 401 || response.body.includes('{"error":{"code":"unauthenticated"')).toBe(true);
@@ -228,7 +228,7 @@ describe.each(Object.keys(ENDS))("after the session's end, because %s, before th
     ["a form", "/__web/form/save_checked", URLENCODED, FIELD_PARTS],
     ["a form without script", "/page?__form=save_checked", URLENCODED, FIELD_PARTS],
     ["a stream", "/__web/rpc/list_checked", "application/json", JSON_PARTS],
-  ])("%s whose schema waited does not run", async (_kind, path, type, parts) => {
+  ])("%s whose schema waited does not run [SESSION-19]", async (_kind, path, type, parts) => {
     const sent = sendHeld({ path, type, parts }, await enter("ada"), async () => undefined);
     await gate.arrived;
     await endSession();
@@ -238,7 +238,7 @@ describe.each(Object.keys(ENDS))("after the session's end, because %s, before th
     expect(response.status === 401 || response.body.includes('{"error":{"code":"unauthenticated"')).toBe(true);
   });
 
-  it("channel() throws unauthenticated, whether or not the session was read before", async () => {
+  it("channel() throws unauthenticated, whether or not the session was read before [SESSION-23]", async () => {
     for (const name of ["slow_feed", "unread_feed"]) {
       gate = new Gate();
       vi.useRealTimers();
@@ -270,7 +270,7 @@ describe("a stream", () => {
     expect(ran).toEqual([]);
   });
 
-  it("that waits ends with unauthenticated when its session expires", async () => {
+  it("that waits ends with unauthenticated when its session expires [SESSION-20]", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - WEEK_MS + 1_500 });
     const cookie = await enter("ada");
     vi.useRealTimers();
@@ -281,7 +281,7 @@ describe("a stream", () => {
 });
 
 describe("an event stream and a poll", () => {
-  it("end when their session expires", async () => {
+  it("end when their session expires [SESSION-21]", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - WEEK_MS + 1_500 });
     const cookie = await enter("ada");
     vi.useRealTimers();

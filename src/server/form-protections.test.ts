@@ -124,7 +124,7 @@ describe.each([
     { "sec-fetch-site": "same-site" },
     { origin: "https://evil.example", "sec-fetch-site": "same-origin" },
     {},
-  ])("is rejected from another origin, and without an origin: %j", async (headers) => {
+  ])("is rejected from another origin, and without an origin: %j [SITE-10]", async (headers) => {
     const app = createApp({ rate: RATE });
     for (let i = 0; i <= RATE.calls; i++) {
       const response = await send(app, { headers: headers as Record<string, string> });
@@ -172,7 +172,7 @@ describe.each([
     await expectAccepted(await send(app, { headers: { ...ORIGIN, cookie: signedIn().cookie } }));
   });
 
-  it("with auth_required is rejected without the CSRF token of this sign-in", async () => {
+  it("with auth_required is rejected without the CSRF token of this sign-in [SITE-18]", async () => {
     const app = createApp({ env: CSRF_ENV }, { auth_required: true });
     const user = signedIn();
     const headers = { ...ORIGIN, cookie: user.cookie };
@@ -235,7 +235,7 @@ describe.each([
   });
 });
 
-it("a call is rejected with the body of a form", async () => {
+it("a call is rejected with the body of a form [SITE-12]", async () => {
   const headers = { ...ORIGIN, ...URLENCODED };
   expect((await callOverHttp(createApp(), "run", {}, { headers, body: "count=1" })).status).toBe(415);
   expect(runs).toBe(0);

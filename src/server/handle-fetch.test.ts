@@ -49,7 +49,7 @@ describe("app.fetch", () => {
     ["Deno", "http://localhost:3000/", "é"],
     ["a runtime without a Host header", "http://a b/", null],
     ["a runtime without a Host header", "nothing", null],
-  ])("responds with 400 to a request of %s with the URL %j and the Host %j", async (_, url, host) => {
+  ])("responds with 400 to a request of %s with the URL %j and the Host %j [SITE-29]", async (_, url, host) => {
     const response = await app.fetch(runtimeRequest(url, host));
     expect(response.status).toBe(400);
     // The error body of calls, for what looks like the path of one.

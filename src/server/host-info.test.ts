@@ -31,7 +31,7 @@ describe("the second argument of app.fetch", () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it.each(FOREIGN)("gives no address if it is %s, and the fix is logged once", (_, info, fix) => {
+  it.each(FOREIGN)("gives no address if it is %s, and the fix is logged once [REQUEST-79]", (_, info, fix) => {
     const readAddress = createAddressReader(log);
     expect([readAddress(info), readAddress(info)]).toEqual([undefined, undefined]);
     expect(warn).toHaveBeenCalledTimes(1);

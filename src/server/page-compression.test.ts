@@ -61,8 +61,9 @@ describe("a page is compressed", () => {
     ["same-origin, cross-site", null],
     ["none, none", null],
     [null, null],
-  ])("if it is personal, only for a request that no other site has caused: %j as %s", (fetchSite, coding) =>
-    expect(codingOf({ isPersonal: true, fetchSite })).toBe(coding),
+  ])(
+    "if it is personal, only for a request that no other site has caused: %j as %s [RESPONSE-27]",
+    (fetchSite, coding) => expect(codingOf({ isPersonal: true, fetchSite })).toBe(coding),
   );
 
   it.each(["same-origin", "none", "same-site", "cross-site", "other", null])(
@@ -160,13 +161,17 @@ describe("the response with a page", () => {
     ["a cookie", "/", { cookie: "theme=dark" }],
     ["a password", "/", { authorization: "Basic dTpw" }],
     ["a sign-in that it makes", "/login", {}],
-  ])("is compressed with %s only for requests of its own site", async (_, path, headers: Record<string, string>) => {
-    const app = openApp();
-    const codingFor = async (site: Record<string, string>) => headersOf(await get(app, path, { ...headers, ...site }));
-    expect(await codingFor({ "sec-fetch-site": "same-origin" })).toEqual({ coding: "br", vary: "Accept-Encoding" });
-    expect(await codingFor({ "sec-fetch-site": "cross-site" })).toEqual(VARIED);
-    expect(await codingFor({})).toEqual(VARIED);
-  });
+  ])(
+    "is compressed with %s only for requests of its own site [RESPONSE-28]",
+    async (_, path, headers: Record<string, string>) => {
+      const app = openApp();
+      const codingFor = async (site: Record<string, string>) =>
+        headersOf(await get(app, path, { ...headers, ...site }));
+      expect(await codingFor({ "sec-fetch-site": "same-origin" })).toEqual({ coding: "br", vary: "Accept-Encoding" });
+      expect(await codingFor({ "sec-fetch-site": "cross-site" })).toEqual(VARIED);
+      expect(await codingFor({})).toEqual(VARIED);
+    },
+  );
 
   it.each<[Partial<AppOptions>, string]>([
     [{ headers: { vary: "Accept-Language" } }, "Accept-Language, Accept-Encoding"],
@@ -220,7 +225,7 @@ it("is sent by Node with its length, and the next response follows on the same c
 });
 
 describe("never compressed are", () => {
-  it("results of calls: they contain secrets beside arguments", async () => {
+  it("results of calls: they contain secrets beside arguments [RESPONSE-29]", async () => {
     const headers = { "accept-encoding": "br", "sec-fetch-site": "same-origin" };
     const response = await callOverHttp(openApp(), "text", {}, { headers });
     expect(headersOf(response)).toEqual(PLAIN);

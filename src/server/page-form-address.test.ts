@@ -48,7 +48,7 @@ describe("the address of a form", () => {
     "?a=1&_%5fform=other&b=%20",
     "?%5f%5fform=other:x&__form=other&%5F_form",
     "?__%66orm=other",
-  ])("is never that of a function which a link has chosen by the query %s", async (query) => {
+  ])("is never that of a function which a link has chosen by the query %s [SITE-13]", async (query) => {
     const [run, other] = [vi.fn(() => null), vi.fn()];
     const app = joinApp(run, { more: { other: compiledServer("other", other) } });
     const body = await bodyOf(await app.fetch(new Request(`http://shop.example/join${query}`)));
@@ -82,7 +82,7 @@ describe("the address of a form", () => {
     "/a/..//evil.example",
     "/x?//evil.example",
     "/x?&&__form=&a=//evil.example",
-  ])("never redirects to another host: %s", async (path) => {
+  ])("never redirects to another host: %s [SITE-17]", async (path) => {
     const sent = `${path}${path.includes("?") ? "&" : "?"}__form=sign_out`;
     const sign_out = compiledServer("sign_out", () => null);
     const response = await postForm(createTestApp({ sign_out }), sent);

@@ -323,7 +323,7 @@ describe("a form that is refused", () => {
     ["the page", JOIN, 65_537],
     ["the form address", "/__web/form/register", 1],
   ])(
-    "above the rate is not read if it is large or its fields are not shown, at the address of %s",
+    "above the rate is not read if it is large or its fields are not shown, at the address of %s [REQUEST-50]",
     async (_, path, size) => {
       const run = vi.fn();
       const app = joinApp(run, { options: { rate: { calls: 1, seconds: 60 } } });

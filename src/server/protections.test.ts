@@ -160,13 +160,13 @@ describe.each(Object.entries(CALLS))("a call of a %s", (_, declare) => {
     { origin: "https://shop.example" },
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
-  ])("is rejected from another origin: %j", async (headers) => {
+  ])("is rejected from another origin: %j [SITE-3]", async (headers) => {
     const app = createApp();
     await expectRejected(await call(app, { headers }), 403, "forbidden");
     await expectAccepted(await call(app, { headers: { origin: "http://shop.example" } }));
   });
 
-  it("is rejected above the rate of its client, at the rate not", async () => {
+  it("is rejected above the rate of its client, at the rate not [SITE-4]", async () => {
     const app = createApp({ rate: RATE });
     for (let i = 0; i < RATE.calls; i++) await expectAccepted(await call(app));
     const response = await call(app);
@@ -175,7 +175,7 @@ describe.each(Object.entries(CALLS))("a call of a %s", (_, declare) => {
     await expectAccepted(await call(app, { address: "192.0.2.2" }));
   });
 
-  it("does not count towards the rate if its method, content type or origin is rejected", async () => {
+  it("does not count towards the rate if its method, content type or origin is rejected [SITE-6]", async () => {
     const app = createApp({ rate: RATE });
     for (let i = 0; i < 5; i++) {
       await expectRejected(await call(app, { headers: { origin: "https://evil.example" } }), 403, "forbidden");
@@ -192,7 +192,7 @@ describe.each(Object.entries(CALLS))("a call of a %s", (_, declare) => {
     await expectAccepted(await call(app, { headers: { cookie: signedIn().cookie } }));
   });
 
-  it("with auth_required is rejected without the CSRF token of this sign-in", async () => {
+  it("with auth_required is rejected without the CSRF token of this sign-in [SITE-5]", async () => {
     const app = createApp({ env: CSRF_ENV }, { auth_required: true });
     const user = signedIn();
     const other = signedIn();
@@ -272,7 +272,7 @@ describe.each(Object.entries(CALLS).filter(([kind]) => kind.includes("stream")))
     expect(await (await call(app)).text()).toBe('{"chunk":1}\n{"done":true}\n');
   });
 
-  it("is rejected if its client has as many open as the limit", async () => {
+  it("is rejected if its client has as many open as the limit [REQUEST-60]", async () => {
     const app = createTestApp({ run: declare({}, () => 1) }, { env: { ...ENV, WEB_MAX_STREAMS_PER_CLIENT: "2" } });
     const open = [await call(app), await call(app)];
     const rejected = await call(app);

@@ -89,14 +89,14 @@ const NOTHING = {
 };
 
 describe("applications with one secret", () => {
-  it("of different realms refuse each other's sessions, roles, CSRF tokens, feeds and magic tokens", async () => {
+  it("of different realms refuse each other's sessions, roles, CSRF tokens, feeds and magic tokens [SESSION-3]", async () => {
     const [shop, admin] = [open({ WEB_REALM: "shop" }), open({ WEB_REALM: "admin" })];
     expect(await accepted(shop, admin)).toEqual(NOTHING);
     expect(await accepted(admin, shop)).toEqual(NOTHING);
     expect(await accepted(shop, shop)).toMatchObject(ALL);
   });
 
-  it("also with a secret that one of them lists as a previous one", async () => {
+  it("also with a secret that one of them lists as a previous one [SESSION-4]", async () => {
     const shop = open({ WEB_REALM: "shop" });
     const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_AUTH_SECRET_PREVIOUS: SECRETS.WEB_AUTH_SECRET };
     expect(await accepted(shop, open({ ...env, WEB_REALM: "admin" }))).toEqual(NOTHING);

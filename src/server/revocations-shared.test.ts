@@ -43,7 +43,7 @@ async function start(): Promise<App> {
 const readiness = async (app: App) => (await app.fetch(new Request("http://shop.example/readyz"))).status;
 
 describe("a revocation in one process", () => {
-  it("is known to the others when it resolves, or soon after, and ends what is open there", async () => {
+  it("is known to the others when it resolves, or soon after, and ends what is open there [SESSION-17]", async () => {
     const [one, other] = [await start(), await start()];
     const cookie = await enter(one, "ada");
     const feed = await issueFeed(other, "room", { cookie });
@@ -56,7 +56,7 @@ describe("a revocation in one process", () => {
     await expect(events.take(1)).rejects.toThrow("The event stream has ended.");
   });
 
-  it("ends a poll that waits for the bus, which then delivers nothing of after that", async () => {
+  it("ends a poll that waits for the bus, which then delivers nothing of after that [SESSION-22]", async () => {
     const app = await start();
     const headers = { cookie: await enter(app, "ada") };
     const feed = await issueFeed(app, "room", headers);
@@ -155,7 +155,7 @@ describe("several workers whose bus stores no revocations", () => {
 });
 
 describe("a process that has not read the revocations yet", () => {
-  it("is not ready, answers what reads a session with 503 and keeps its cookie, and serves signed-out clients", async () => {
+  it("is not ready, answers what reads a session with 503 and keeps its cookie, and serves signed-out clients [SESSION-27]", async () => {
     const cookie = await enter(await start(), "ada");
     bus.isStoreUnreachable = true;
     // With one stream for a client, a stream that was refused and still counted would refuse the next one.

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe("the cookie of a revoked user", () => {
-  it.each(Object.entries(KINDS))("is refused by a %s", async (_kind, send) => {
+  it.each(Object.entries(KINDS))("is refused by a %s [SESSION-11]", async (_kind, send) => {
     const app = open();
     const cookie = await enter(app, "ada");
     const first = await send(app, cookie);
@@ -53,7 +53,7 @@ describe("the cookie of a revoked user", () => {
     ]);
   });
 
-  it("is refused in the rest of the request, and the user can sign in again at once", async () => {
+  it("is refused in the rest of the request, and the user can sign in again at once [SESSION-12]", async () => {
     const app = open();
     const cookie = await enter(app, "ada");
     const response = await callOverHttp(app, "revoke_and_enter", { user: "ada" }, { headers: { cookie } });
@@ -105,9 +105,12 @@ describe("a sign-in", () => {
   it.each<[string, (app: App) => string | Promise<string>]>([
     ["another session of the user", asAda],
     ["a password", () => ""],
-  ])("after %s was checked is refused if the user was revoked since the request began", async (_, cookie) => {
-    expect(await signIn((app) => outside(() => app.revoke("ada")), cookie)).toEqual([401, true, null]);
-  });
+  ])(
+    "after %s was checked is refused if the user was revoked since the request began [SESSION-14]",
+    async (_, cookie) => {
+      expect(await signIn((app) => outside(() => app.revoke("ada")), cookie)).toEqual([401, true, null]);
+    },
+  );
 
   it("is refused after the request's own revocation, if its session was revoked before that", async () => {
     const meanwhile = async (app: App) => {
@@ -162,7 +165,7 @@ describe("session.sid and session.issued_at", () => {
 });
 
 describe("what is open when a user is revoked", () => {
-  it("a stream ends with the error unauthenticated, its signal aborts and its finally runs", async () => {
+  it("a stream ends with the error unauthenticated, its signal aborts and its finally runs [SESSION-15]", async () => {
     const app = open();
     const [ada, bob] = [await enter(app, "ada"), await enter(app, "bob")];
     const streams = await Promise.all(
@@ -210,7 +213,7 @@ describe("what is open when a user is revoked", () => {
     await expect.poll(() => streamEvents).toContain("ended");
   });
 
-  it("an event stream ends, and its feed then has the gap expired", async () => {
+  it("an event stream ends, and its feed then has the gap expired [SESSION-16]", async () => {
     const app = open();
     const cookie = await enter(app, "ada");
     const feed = await issueFeed(app, "room", { cookie });

@@ -33,7 +33,7 @@ const withoutToken = (body: string) => body.replaceAll(/name="__csrf" value="[^"
 const tokenOf = (body: string) => /name="__csrf" value="([^"]+)"/.exec(body)?.[1];
 
 describe("markup that is created once, for all requests", () => {
-  it("contains nothing of a form that another request has sent, and a token of its own", async () => {
+  it("contains nothing of a form that another request has sent, and a token of its own [SESSION-35]", async () => {
     const shared = createForm();
     const app = createTestApp(
       { refuse, one: compiledPage("/one", () => shared), two: compiledPage("/two", () => shared) },
@@ -60,7 +60,7 @@ describe("markup that is created once, for all requests", () => {
     expect(await get(app, "/page")).not.toContain("ada@example.com");
   });
 
-  it("contains nothing of a request whose rendering has failed", async () => {
+  it("contains nothing of a request whose rendering has failed [SESSION-36]", async () => {
     let fails = true;
     const Failing = () => {
       if (fails) throw new Error("x");

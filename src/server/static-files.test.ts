@@ -96,7 +96,7 @@ describe("createStaticFiles", () => {
     expect(await handle("/deleted.txt")).toBeNull();
   });
 
-  it("follows a symbolic link to a public file of the folder only", async () => {
+  it("follows a symbolic link to a public file of the folder only [REQUEST-53]", async () => {
     const outside = mkdtempSync(join(tmpdir(), "tsweb-outside-"));
     writeFileSync(join(outside, "secret.txt"), "secret");
     symlinkSync(join(dir, "photo.jpg"), join(dir, "link-inside.txt"));

@@ -29,7 +29,7 @@ describe("checkClaims", () => {
     }
   });
 
-  it("refuses __proto__ as a claim, and inside a claim", () => {
+  it("refuses __proto__ as a claim, and inside a claim [REQUEST-82]", () => {
     expect(() => check(JSON.parse('{"__proto__":{"roles":["admin"]}}'))).toThrow("__proto__");
     expect(() => check(JSON.parse('{"a":[{"b":{"__proto__":1}}]}'))).toThrow('claims.a[0].b has a field "__proto__"');
   });

@@ -71,7 +71,7 @@ describe("a CSRF token", () => {
     expect(Buffer.from(token, "base64url").includes(Buffer.from(sid, "base64url"))).toBe(false);
   });
 
-  it("is not valid for another sign-in, of another or of the same user", () => {
+  it("is not valid for another sign-in, of another or of the same user [SITE-19]", () => {
     const token = issue(contextWith(signInCookie("ada")));
     expect(verifyCsrfToken(contextWith(signInCookie("ada")), token)).toBe(false);
     expect(verifyCsrfToken(contextWith(signInCookie("mallory")), token)).toBe(false);

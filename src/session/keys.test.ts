@@ -34,7 +34,7 @@ describe("deriveKey", () => {
 describe("keysFor", () => {
   const purposes: Purpose[] = ["session", "feed", "csrf"];
 
-  it("returns one signing key for each purpose, which no other purpose accepts, even with equal secrets", () => {
+  it("returns one signing key for each purpose, which no other purpose accepts, even with equal secrets [SESSION-2]", () => {
     const config = keysConfig({ WEB_CSRF_SECRET: NEW, WEB_AUTH_SECRET_PREVIOUS: `${OLD},${NEW}` });
     for (const from of purposes) {
       const token = signToken(keysFor(config, from).sign, "text");
@@ -44,7 +44,7 @@ describe("keysFor", () => {
     }
   });
 
-  it("verifies with previous keys, newest first, and signs with none of them", () => {
+  it("verifies with previous keys, newest first, and signs with none of them [SESSION-40]", () => {
     const config = keysConfig({ WEB_AUTH_SECRET_PREVIOUS: `${OLD},${OLDER}` });
     for (const purpose of ["session", "feed"] as const) {
       const { sign, verify } = keysFor(config, purpose);

@@ -11,7 +11,7 @@ function payload(changes: Record<string, unknown> = {}): string {
 }
 
 describe("createPayload", () => {
-  it("contains sub, the claims, sid, iat, and exp 7 days later", () => {
+  it("contains sub, the claims, sid, iat, and exp 7 days later [SESSION-9]", () => {
     const written = JSON.parse(createPayload("ada", { name: "Ada", roles: ["admin"] }, { nowSeconds: NOW + 0.7 }));
     expect(written).toEqual({
       sub: "ada",
@@ -141,11 +141,11 @@ describe("parsePayload", () => {
       ["a minute before its start, by another clock: valid", NOW - 60, true],
       ["more than a minute before its start: not valid", NOW - 61, false],
       ["a year before its start: not valid", NOW - 365 * 24 * 3600, false],
-    ])("of a payload that is read %s", (_when, now, isValid) => {
+    ])("of a payload that is read %s [SESSION-10]", (_when, now, isValid) => {
       expect(parsePayload(payload(), now) !== null).toBe(isValid);
     });
 
-    it("refuses a lifetime over 7 days, also at its start", () => {
+    it("refuses a lifetime over 7 days, also at its start [SESSION-8]", () => {
       expect(parsePayload(payload({ exp: NOW + MAX_AGE_SECONDS + 1 }), NOW)).toBeNull();
       expect(parsePayload(payload({ exp: Number.MAX_SAFE_INTEGER }), NOW)).toBeNull();
     });
@@ -207,7 +207,7 @@ describe("parsePayload", () => {
     expect(parsePayload(text, NOW)).toBeNull();
   });
 
-  it("refuses a payload with __proto__, and changes no prototype", () => {
+  it("refuses a payload with __proto__, and changes no prototype [REQUEST-83]", () => {
     const text = payload().replace("{", '{"__proto__":{"roles":["admin"]},');
     expect(parsePayload(text, NOW)).toBeNull();
     expect(({} as { roles?: unknown }).roles).toBeUndefined();

@@ -26,7 +26,7 @@ describe("an invalid session cookie means signed out, without an error: a cookie
   const cookie = signInCookie("ada", { roles: ["admin"] });
   const [name, token = ""] = cookie.split(/=(.*)/s);
 
-  it("with any one character changed", () => {
+  it("with any one character changed [SESSION-1]", () => {
     vi.setSystemTime(Date.now());
     const fresh = signInCookie("ada");
     const value = fresh.slice("web_session=".length);

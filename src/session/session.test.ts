@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe("session.login", () => {
-  it("sets the session cookie with Max-Age, Path, HttpOnly and SameSite=Lax", () => {
+  it("sets the session cookie with Max-Age, Path, HttpOnly and SameSite=Lax [SESSION-6]", () => {
     const context = requestContext();
     runInContext(context, () => session.login("ada"));
     const [header, ...others] = context.setCookieHeaders;
@@ -24,7 +24,7 @@ describe("session.login", () => {
     expect(others).toEqual([]);
   });
 
-  it("sets a cookie with the prefix __Host-, which no sibling site can set, if cookies are secure", () => {
+  it("sets a cookie with the prefix __Host-, which no sibling site can set, if cookies are secure [SESSION-7]", () => {
     const context = requestContext(undefined, testConfig({ WEB_COOKIE_SECURE: "1" }));
     runInContext(context, () => session.login("ada"));
     expect([...context.setCookieHeaders]).toEqual([
@@ -96,7 +96,7 @@ describe("session.login", () => {
   });
 
   it.each(["sub", "sid", "iat", "exp", "rev_pos"])(
-    "refuses the claim %s, so that no claim can replace the user",
+    "refuses the claim %s, so that no claim can replace the user [SESSION-39]",
     (name) => {
       expect(() => signInCookie("ada", { [name]: "root" })).toThrow(`a claim cannot be named "${name}"`);
     },
@@ -134,7 +134,7 @@ describe("session.user", () => {
     ]);
   });
 
-  it("returns the user of each request when requests run concurrently", async () => {
+  it("returns the user of each request when requests run concurrently [SESSION-34]", async () => {
     const work = (sub: string) =>
       runWithCookie(signInCookie(sub), async () => {
         await Promise.resolve();

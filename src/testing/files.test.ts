@@ -116,7 +116,7 @@ describe.each([
     await expect(connect().describe_file("x", tooLarge)).rejects.toMatchObject({ code: "validation_error" });
   });
 
-  it("leaves no file when the caller aborts it", async () => {
+  it("leaves no file when the caller aborts it [REQUEST-33]", async () => {
     const abort = new AbortController();
     const call = connect(abort.signal).wait(large);
     await expect.poll(() => storedFiles()).toHaveLength(1);
@@ -125,10 +125,13 @@ describe.each([
     await expect.poll(() => storedFiles()).toEqual([]);
   });
 
-  it.each(["describe_file", "fail", "hang"] as const)("leaves no file when it has ended: %s", async (name) => {
-    await connect()
-      [name].named({ title: "x", file: large })
-      .catch(() => undefined);
-    await expect.poll(() => storedFiles()).toEqual([]);
-  });
+  it.each(["describe_file", "fail", "hang"] as const)(
+    "leaves no file when it has ended: %s [REQUEST-32]",
+    async (name) => {
+      await connect()
+        [name].named({ title: "x", file: large })
+        .catch(() => undefined);
+      await expect.poll(() => storedFiles()).toEqual([]);
+    },
+  );
 });

@@ -37,7 +37,7 @@ afterEach(async () => {
 const parentIdOf = (name: string) => sdk.span(name).parentSpanContext?.spanId;
 const idOf = (name: string) => sdk.span(name).spanContext().spanId;
 
-it("the span of a publish is a child of the call, and contains neither the channel nor the message", async () => {
+it("the span of a publish is a child of the call, and contains neither the channel nor the message [RESPONSE-23]", async () => {
   await callOverHttp(app, "say");
   const span = sdk.span("publish");
   expect([span.kind, span.attributes]).toEqual([

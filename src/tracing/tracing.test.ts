@@ -110,7 +110,7 @@ const requestSpan = (name: string, status: number, attributes: object) => ({
 const json = { "content-type": "application/json" };
 
 describe("the span of a request", () => {
-  it("has the pattern of the path and the function, and nothing that a client has sent", async () => {
+  it("has the pattern of the path and the function, and nothing that a client has sent [RESPONSE-21]", async () => {
     const { app } = await tracedApp();
     const headers = { authorization: SECRET, cookie: `a=${SECRET}`, "user-agent": SECRET };
     const send = (path: string, init: RequestInit = {}) =>
@@ -252,20 +252,23 @@ describe("the span of a request", () => {
 });
 
 describe("an error", () => {
-  it.each(["fail", "broken_numbers"])("that is unexpected is recorded once, without its fields: %s", async (name) => {
-    const { app } = await tracedApp();
-    await (await callOverHttp(app, name)).text();
-    const { status, attributes, events } = sdk.span(`POST /__web/rpc/${name}`);
-    expect([status.code, attributes["error.type"]]).toEqual([SpanStatusCode.ERROR, "DatabaseError"]);
-    expect(events.map((event) => event.attributes)).toEqual([
-      {
-        "exception.type": "DatabaseError",
-        "exception.message": "Connection lost",
-        "exception.stacktrace": expect.stringContaining("tracing.test.ts"),
-      },
-    ]);
-    expect(JSON.stringify(events)).not.toContain(SECRET);
-  });
+  it.each(["fail", "broken_numbers"])(
+    "that is unexpected is recorded once, without its fields: %s [RESPONSE-22]",
+    async (name) => {
+      const { app } = await tracedApp();
+      await (await callOverHttp(app, name)).text();
+      const { status, attributes, events } = sdk.span(`POST /__web/rpc/${name}`);
+      expect([status.code, attributes["error.type"]]).toEqual([SpanStatusCode.ERROR, "DatabaseError"]);
+      expect(events.map((event) => event.attributes)).toEqual([
+        {
+          "exception.type": "DatabaseError",
+          "exception.message": "Connection lost",
+          "exception.stacktrace": expect.stringContaining("tracing.test.ts"),
+        },
+      ]);
+      expect(JSON.stringify(events)).not.toContain(SECRET);
+    },
+  );
 
   it("that is a text is recorded as such", async () => {
     const { app } = await tracedApp();

@@ -38,7 +38,7 @@ describe("the name of an uploaded file", () => {
     }
   });
 
-  it("is never a path, whatever the client sends", () => {
+  it("is never a path, whatever the client sends [REQUEST-20]", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^([./\\\0%2]|0D|22|a)*$/)), (claimed) => {
         const name = cleanFileName(claimed);

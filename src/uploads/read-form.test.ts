@@ -78,7 +78,7 @@ describe("the text fields of a form", () => {
     expect(await statusOf(asText(MAX_FIELDS + 1))).toBe(413);
   });
 
-  it("are refused without being parsed if an urlencoded body has more than 1,000 separators", async () => {
+  it("are refused without being parsed if an urlencoded body has more than 1,000 separators [REQUEST-51]", async () => {
     const encoded = (text: string) => post(text, { "content-type": "application/x-www-form-urlencoded" });
     const parse = vi.fn();
     class Parser extends URLSearchParams {
@@ -193,7 +193,7 @@ describe("the files of a form", () => {
     expect(Object.keys(fields)).toEqual(["empty"]);
   });
 
-  it("are discarded in a field that takes none, which is reported", async () => {
+  it("are discarded in a field that takes none, which is reported [REQUEST-41]", async () => {
     const form = new FormData();
     form.append("a", new File(["x"], "x"));
     form.append("b", "text");
@@ -264,12 +264,12 @@ describe("a form while there is no room for uploads", () => {
     });
   };
 
-  it("is accepted if it is urlencoded", async () => {
+  it("is accepted if it is urlencoded [REQUEST-29]", async () => {
     expect(await status(post(text, headers))).toEqual(fields);
     expect(await status(post(text, headers), TAKES_FILES)).toEqual(fields);
   });
 
-  it("is accepted if its function takes no files", async () => {
+  it("is accepted if its function takes no files [REQUEST-30]", async () => {
     expect(await status(multipart())).toEqual({ name: ["ada"] });
   });
 

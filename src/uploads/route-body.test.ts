@@ -104,7 +104,7 @@ const PATTERNS: readonly (readonly [name: string, status: number, work: (reads: 
 ];
 
 describe.each(PATTERNS)("a body that a route reads %s", (_, status, work) => {
-  it("counts nothing after the response, and its rest cannot be read", async () => {
+  it("counts nothing after the response, and its rest cannot be read [REQUEST-26]", async () => {
     const reads: Promise<unknown>[] = [];
     const app = createApp((request) => {
       const response = work(reads)(request);
@@ -127,7 +127,7 @@ describe.each(PATTERNS)("a body that a route reads %s", (_, status, work) => {
 });
 
 describe("a body that a route reads as a stream", () => {
-  it("fails if the route goes on reading after its response", async () => {
+  it("fails if the route goes on reading after its response [REQUEST-27]", async () => {
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     const app = createApp(async (request) => {
       reader = request.body?.getReader();
@@ -142,7 +142,7 @@ describe("a body that a route reads as a stream", () => {
     await expect.poll(app.counted).toEqual(NOTHING);
   });
 
-  it("can be sent back as the body of the response, and counts until then", async () => {
+  it("can be sent back as the body of the response, and counts until then [REQUEST-28]", async () => {
     const app = createApp((request) => new Response(request.body));
     const { request, sendChunk, end } = openBody();
     const { body } = await app.send(request());
@@ -188,45 +188,48 @@ describe.each(READERS)("the bodies that a route reads with %s", (_, read) => {
   it.each([
     ["declared", true],
     ["unknown", false],
-  ])("of %s length are limited to four of the maximum size in memory for one client", async (_, isDeclared) => {
-    let received = 0;
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const app = createApp(async (request) => {
-      await read(request);
-      received++;
-      await finished;
-      return new Response("read");
-    });
-    const held = [1, 2, 3].map(() => app.send(postBytes(MAX_BODY, isDeclared)));
-    held.push(app.send(postBytes(MAX_BODY - 1000, isDeclared)));
-    await vi.waitFor(() => expect(received).toBe(4), 30_000);
-    const above = await app.send(postBytes(1001, isDeclared));
-    expect([above.status, above.headers.get("retry-after"), above.headers.get("connection")]).toEqual([
-      429,
-      "5",
-      "close",
-    ]);
-    const { error } = await above.json();
-    expect(error).toMatchObject({ code: "rate_limited", details: { retry_after: 5 } });
-    expect(error.message).toContain(`${MAX_IN_MEMORY} bytes in memory for one client`);
-    const below = app.send(postBytes(400, isDeclared));
-    await vi.waitFor(() => expect(received).toBe(5), 30_000);
-    const atLimit = app.send(postBytes(600, isDeclared));
-    const other = app.send(postBytes(MAX_BODY, isDeclared), "192.0.2.2");
-    await vi.waitFor(() => expect(received).toBe(7), 30_000);
-    expect((await app.send(postBytes(1, isDeclared))).status).toBe(429);
-    finish();
-    for (const response of [...held, below, atLimit, other]) expect(await (await response).text()).toBe("read");
-    await expect.poll(app.counted).toEqual(NOTHING);
-    expect((await app.send(postBytes(MAX_BODY, isDeclared))).status).toBe(200);
-  });
+  ])(
+    "of %s length are limited to four of the maximum size in memory for one client [REQUEST-48]",
+    async (_, isDeclared) => {
+      let received = 0;
+      let finish = () => {};
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const app = createApp(async (request) => {
+        await read(request);
+        received++;
+        await finished;
+        return new Response("read");
+      });
+      const held = [1, 2, 3].map(() => app.send(postBytes(MAX_BODY, isDeclared)));
+      held.push(app.send(postBytes(MAX_BODY - 1000, isDeclared)));
+      await vi.waitFor(() => expect(received).toBe(4), 30_000);
+      const above = await app.send(postBytes(1001, isDeclared));
+      expect([above.status, above.headers.get("retry-after"), above.headers.get("connection")]).toEqual([
+        429,
+        "5",
+        "close",
+      ]);
+      const { error } = await above.json();
+      expect(error).toMatchObject({ code: "rate_limited", details: { retry_after: 5 } });
+      expect(error.message).toContain(`${MAX_IN_MEMORY} bytes in memory for one client`);
+      const below = app.send(postBytes(400, isDeclared));
+      await vi.waitFor(() => expect(received).toBe(5), 30_000);
+      const atLimit = app.send(postBytes(600, isDeclared));
+      const other = app.send(postBytes(MAX_BODY, isDeclared), "192.0.2.2");
+      await vi.waitFor(() => expect(received).toBe(7), 30_000);
+      expect((await app.send(postBytes(1, isDeclared))).status).toBe(429);
+      finish();
+      for (const response of [...held, below, atLimit, other]) expect(await (await response).text()).toBe("read");
+      await expect.poll(app.counted).toEqual(NOTHING);
+      expect((await app.send(postBytes(MAX_BODY, isDeclared))).status).toBe(200);
+    },
+  );
 });
 
 describe("the bodies of a route with a max_body below 4 MiB", () => {
-  it("are limited to 16 MiB in memory for one client", async () => {
+  it("are limited to 16 MiB in memory for one client [REQUEST-49]", async () => {
     let received = 0;
     const app = createApp(async (request) => {
       await request.arrayBuffer();

@@ -117,7 +117,7 @@ describe("a file of a form", () => {
     await untilRemoved(store);
   });
 
-  it("on disk can be read by nobody else: directory 0700, file 0600", async () => {
+  it("on disk can be read by nobody else: directory 0700, file 0600 [REQUEST-22]", async () => {
     const { store } = createStore();
     const { context } = await read(post(formWith(LARGE)), store);
     const [path = ""] = storedFiles();
@@ -143,7 +143,7 @@ describe("a file of a form", () => {
     await untilRemoved(store);
   });
 
-  it("has nothing of the client's name in its path", async () => {
+  it("has nothing of the client's name in its path [REQUEST-21]", async () => {
     const { store } = createStore();
     const part = [disposition('name="file"; filename="../../../../tmp/evil"'), "x".repeat(LARGE)] as const;
     const { context, files } = await read(postParts(part), store);
@@ -186,7 +186,7 @@ describe("a stored file is removed", () => {
 });
 
 describe("the bytes that are stored", () => {
-  it("are bounded for one client, with 503, up to the exact byte", async () => {
+  it("are bounded for one client, with 503, up to the exact byte [REQUEST-24]", async () => {
     const { store } = createStore({ maxBytesPerClient: 2 * LARGE });
     const first = await read(post(formWith(LARGE)), store);
     expect(await statusOf(post(formWith(LARGE + 1)), store)).toBe(503);
@@ -197,7 +197,7 @@ describe("the bytes that are stored", () => {
     await untilRemoved(store);
   });
 
-  it("are bounded for all clients together, with 503 and a warning", async () => {
+  it("are bounded for all clients together, with 503 and a warning [REQUEST-25]", async () => {
     const { store, lines } = createStore({ maxBytes: LARGE });
     const first = await read(post(formWith(LARGE)), store);
     expect(await statusOf(post(formWith(LARGE)), store, "::2")).toBe(503);
@@ -258,7 +258,7 @@ describe("the directories that killed processes have left", () => {
     expect(await removeLeftovers(base)).toEqual([name]);
   });
 
-  it("are never followed through a link, and nothing else in the folder is touched", async () => {
+  it("are never followed through a link, and nothing else in the folder is touched [REQUEST-23]", async () => {
     const dead = await nameFor(2 ** 22 + 1);
     const target = join(folder.path, "target");
     mkdirSync(target);

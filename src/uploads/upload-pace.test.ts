@@ -14,7 +14,7 @@ describe("the pace of an upload", () => {
     for (let second = 0; second < 600; second++) expect(pace.received(MIN_BYTES_PER_SECOND, 1000)).toBe(true);
   });
 
-  it("refuses one byte less in a minute", () => {
+  it("refuses one byte less in a minute [REQUEST-37]", () => {
     const pace = new UploadPace();
     for (let second = 0; second < 59; second++) expect(pace.received(MIN_BYTES_PER_SECOND, 1000)).toBe(true);
     expect(pace.received(MIN_BYTES_PER_SECOND - 1, 1000)).toBe(false);

@@ -287,7 +287,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
     expect(JSON.stringify(body)).not.toContain("pbkdf2");
   });
 
-  it("sends no text of a server module to a browser", async () => {
+  it("sends no text of a server module to a browser [RESPONSE-5]", async () => {
     const pages = ["/", "/register", "/passkey"];
     const modules = ["accounts", "users"].flatMap((name) => {
       const path = `/src/${name}.server.ts`;

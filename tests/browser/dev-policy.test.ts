@@ -89,7 +89,7 @@ const colorOf = (page: Page, selector: string) =>
   page.locator(selector).evaluate((element) => getComputedStyle(element).color);
 
 describe("the content security policy in development", () => {
-  it("blocks in Chromium what production blocks: style attributes and elements, images, workers, eval", async () => {
+  it("blocks in Chromium what production blocks: style attributes and elements, images, workers, eval [DEV-21]", async () => {
     const both = await Promise.all([open(`${dev.address}/blocked`), open(`${built.address}/blocked`)]);
     for (const { page, violations } of both) {
       await expect.poll(() => page.locator("#result").textContent()).toBe("blocked");

@@ -134,7 +134,7 @@ describe("the sign-in page", () => {
   });
 
   it.each(["https://evil.example", "//evil.example", "/\\evil.example"])(
-    "does not lead to another site: %s",
+    "does not lead to another site: %s [SITE-32]",
     async (next) => {
       const page = await openAsAda(`/sign-in?next=${encodeURIComponent(next)}`);
       await page.waitForURL("/");
@@ -173,7 +173,7 @@ describe("before", () => {
     for (const path of [script, "/logo.svg", "/healthz", "/readyz"]) expect((await send(path)).status).toBe(200);
   });
 
-  it("runs for the path of a file that was deleted after the build", async () => {
+  it("runs for the path of a file that was deleted after the build [REQUEST-89]", async () => {
     rmSync(project.file("dist/client/logo.svg"));
     expect((await send("/logo.svg")).status).toBe(404);
     project.write("banned", "127.0.0.1\n::1");

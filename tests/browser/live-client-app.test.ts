@@ -70,7 +70,7 @@ describe("a page with live updates", () => {
     expect(users.problems.splice(0)).toEqual([]);
   });
 
-  it("submits no form before hydration, and keeps the input", async () => {
+  it("submits no form before hydration, and keeps the input [RESPONSE-3]", async () => {
     const page = await users.newPage();
     const delayedRoutes: Route[] = [];
     await page.route(/\/assets\/.*\.js$/, (route) => void delayedRoutes.push(route));

@@ -275,7 +275,7 @@ describe("the panel", () => {
 });
 
 describe("the panel shows hostile texts as texts", () => {
-  it("in arguments, errors, results, channels, messages, paths and headers", async () => {
+  it("in arguments, errors, results, channels, messages, paths and headers [DEV-7]", async () => {
     const hostile = `<img src=x onerror="document.title='attacked'"><script>document.title='attacked'</script>`;
     await openFunction("repeat");
     await panel.getByLabel("markup: string").fill(hostile);
@@ -309,7 +309,7 @@ describe("the panel shows hostile texts as texts", () => {
 describe("the panel is refused", () => {
   const port = () => new URL(dev.address).port;
 
-  it("to a site that points its name at this machine (DNS rebinding), which may use the application", async () => {
+  it("to a site that points its name at this machine (DNS rebinding), which may use the application [DEV-5]", async () => {
     const host = `Host: evil.example:${port()}`;
     const statuses = ["/orders/1", "/__web/dev", "/__web/dev/__web/rpc/getRequests"].map(
       async (path) => (await sendRequest(dev.address, `GET ${path} HTTP/1.1`, host)).status,
@@ -317,7 +317,7 @@ describe("the panel is refused", () => {
     expect(await Promise.all(statuses)).toEqual([200, 403, 403]);
   });
 
-  it("to another machine, with HOST=0.0.0.0 and whatever host it names", async () => {
+  it("to another machine, with HOST=0.0.0.0 and whatever host it names [DEV-4]", async () => {
     const statusOf = async (path: string, host: string) => {
       const [response] = await once(get({ host: ownAddress(), port: port(), path, headers: { host } }), "response");
       response.resume();
@@ -328,7 +328,7 @@ describe("the panel is refused", () => {
     }
   });
 
-  it("to a page of another port: it can neither read the panel, nor call its functions, nor show it in a frame", async () => {
+  it("to a page of another port: it can neither read the panel, nor call its functions, nor show it in a frame [DEV-6]", async () => {
     await section("Requests");
     const rows = panel.getByRole("list", { name: "Requests" }).locator("summary");
     await sendRequest(dev.address, "GET /orders/1?kept HTTP/1.1", "Host: localhost");

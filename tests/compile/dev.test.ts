@@ -119,7 +119,7 @@ describe("a URL of a server-only file", () => {
     "/@fs/ROOT/src/keys/key.txt?inline",
   ];
 
-  test.each(urls)("%s is answered with 404", async (url) => {
+  test.each(urls)("%s is answered with 404 [RESPONSE-8]", async (url) => {
     project.write("src/data.server.json", `"${MARKER}"`);
     project.write("src/keys.server/key.txt", MARKER);
     symlinkSync(project.file("src/accounts.server.ts"), project.file("src/linked.ts"));

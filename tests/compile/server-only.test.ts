@@ -85,14 +85,14 @@ describe("a reference to a server-only file", () => {
   const all = [...SHEETS, ...SCRIPTS];
 
   test.each(all.filter(({ title }) => BUILT.test(title)))(
-    "fails the build for the browser: $title",
+    "fails the build for the browser: $title [RESPONSE-6]",
     async (reference) => {
       const failure = await buildFailure(projectOf(reference).buildClient("src/view.tsx", reference.config));
       expect(failure.message).toMatch(/is server-only|is a server module|is not a server function/);
     },
   );
 
-  test("sends nothing of the file in development, in a style sheet or a script", async () => {
+  test("sends nothing of the file in development, in a style sheet or a script [RESPONSE-9]", async () => {
     const server = new DevelopmentServer();
     onTestFinished(() => server.stop());
     const sent: string[] = [];
@@ -133,7 +133,7 @@ describe("a link in the folder of public files", () => {
     ["to a folder of the project", "public/data", "src"],
     ["in a folder", "public/a/b/data.txt", "src/plain.txt"],
     ["to a folder whose path begins like that of the public files", "public/data.txt", "public-files/plain.txt"],
-  ])("that leads out of it fails the build: %s", async (_title, link, target) => {
+  ])("that leads out of it fails the build: %s [REQUEST-54]", async (_title, link, target) => {
     const project = new Project({ ...FILES, "public/a/b/x.txt": "", "public-files/plain.txt": "" });
     project.write("src/view.tsx", view(""));
     symlinkSync(project.file(target), project.file(link));

@@ -156,7 +156,7 @@ describe("tsweb/auth", () => {
       expect(isResult(value)).toBe(true);
     });
 
-    it("returns or throws what is documented, with its own message, for any arguments", {
+    it("returns or throws what is documented, with its own message, for any arguments [SIGNIN-15]", {
       timeout: 120_000,
     }, async () => {
       await fc.assert(

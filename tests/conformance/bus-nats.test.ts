@@ -166,7 +166,7 @@ describe("the bus in NATS", () => {
     subscriber.stop();
   });
 
-  it("does not receive the messages of another namespace", async () => {
+  it("does not receive the messages of another namespace [LIVE-11]", async () => {
     const url = `${server.url}?namespace=${uniqueNamespace()}`;
     const buses = [open().bus, open({ url }).bus, open({ namespace: uniqueNamespace() }).bus];
     await expectSeparate(buses);
@@ -227,7 +227,7 @@ describe("the bus in NATS", () => {
     expect((await bus.read("a", from, atMost(10))).gap).toBe(true);
   });
 
-  it("requests the stream at most once a second for positions of other epochs, which clients can send", async () => {
+  it("requests the stream at most once a second for positions of other epochs, which clients can send [LIVE-16]", async () => {
     const namespace = uniqueNamespace();
     const { bus } = open({ namespace });
     bus.identify?.(["fingerprint"]);
@@ -271,7 +271,7 @@ describe("the bus in NATS", () => {
     );
   });
 
-  it("ignores messages and headers of other programs on its subjects, logs the first, and delivers its own", async () => {
+  it("ignores messages and headers of other programs on its subjects, logs the first, and delivers its own [LIVE-15]", async () => {
     const namespace = uniqueNamespace();
     const { bus, lines } = open({ namespace });
     const subscriber = await TestSubscriber.start(bus, "a");

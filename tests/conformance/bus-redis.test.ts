@@ -89,7 +89,7 @@ describe("the bus in Redis", () => {
     subscriber.stop();
   });
 
-  it("does not notify listeners of another database or another namespace on the same Redis", async () => {
+  it("does not notify listeners of another database or another namespace on the same Redis [LIVE-10]", async () => {
     const urls = [server.url, `${server.url}/1`, `${server.url}?namespace=blog`, `${server.url}/1?namespace=blog`];
     const buses = [...urls.map((url) => open({ url }).bus), open({ namespace: "other" }).bus];
     await expectSeparate(buses);
@@ -153,7 +153,7 @@ describe("the bus in Redis", () => {
     },
   );
 
-  it("calls listeners without an entry for a pub/sub message that another program sent, and logs it once", async () => {
+  it("calls listeners without an entry for a pub/sub message that another program sent, and logs it once [LIVE-14]", async () => {
     const { bus, lines } = open();
     const subscriber = await TestSubscriber.start(bus, "a");
     await bus.publish("a", "1");

@@ -53,7 +53,7 @@ function secretsTests(name: string, { start, open, deleteRecord }: Fixture): voi
       return { bus, lines, log };
     }
 
-    it("refuses a process that shares none with the others, for every operation, with the fix", async () => {
+    it("refuses a process that shares none with the others, for every operation, with the fix [LIVE-12]", async () => {
       const server = await startServer();
       await openWith(server, [A]).bus.publish("room", "1");
       const { bus } = openWith(server, [B]);
@@ -158,7 +158,7 @@ secretsTests("in NATS", {
 });
 
 describe("the record of the secrets in Redis", () => {
-  it("contains no secret, expires with the messages, and has at most 64 fingerprints", async () => {
+  it("contains no secret, expires with the messages, and has at most 64 fingerprints [LIVE-13]", async () => {
     const server = await RedisServer.start({ appendOnly: true });
     cleanups.push(() => server.stop());
     const bus = redis({ url: server.url, namespace: "shop", log: recordedLog().log });

@@ -108,7 +108,7 @@ export function rateStoreTests(name: string, open: OpenStore): void {
       }
     });
 
-    it("decides within the bounds of an exact log of the accepted calls, and every wait is exact", async () => {
+    it("decides within the bounds of an exact log of the accepted calls, and every wait is exact [REQUEST-55]", async () => {
       const step = fc.record({
         ms: fc.oneof(fc.constant(0), fc.nat(3_000), fc.nat(15_000), fc.nat(200_000)),
         calls: fc.integer({ min: 1, max: 8 }),
@@ -153,7 +153,7 @@ export function rateStoreTests(name: string, open: OpenStore): void {
     });
 
     it.each([1, 20, 30_000, 60_000])(
-      "accepts no further call of a blocked client when the clock is set back by %i ms, until it has caught up",
+      "accepts no further call of a blocked client when the clock is set back by %i ms, until it has caught up [REQUEST-56]",
       async (backMs) => {
         const store = open(RATE, clock);
         clock.ms += 59_990;

@@ -88,7 +88,7 @@ it.each<[string, Partial<StreamConfig>]>([
   ["for fewer than 1,000,000 entries", { max_msgs: 999_999 }],
   ["in fewer than 256 MiB", { max_bytes: 256 * 1024 ** 2 - 1 }],
 ])(
-  "refuses a stream of NATS that keeps revocations %s, so that no revoked session is accepted again",
+  "refuses a stream of NATS that keeps revocations %s, so that no revoked session is accepted again [SESSION-33]",
   async (name, limit) => {
     const namespace = name.replaceAll(/\W/g, "-");
     const stream = revocationsStreamName(namespace);
@@ -111,7 +111,7 @@ describe("a revocation that was confirmed", () => {
   it.each([
     ["Redis", () => redisServer, redisBus],
     ["NATS", () => natsServer, natsBus],
-  ])("is not lost when %s is killed at any moment and started again", async (_name, serverOf, openBus) => {
+  ])("is not lost when %s is killed at any moment and started again [SESSION-29]", async (_name, serverOf, openBus) => {
     const namespace = `killed-${process.pid}`;
     const bus = openBus(namespace);
     const confirmed: string[] = [];

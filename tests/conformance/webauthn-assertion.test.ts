@@ -85,7 +85,7 @@ describe.each(verifiers)("a sign-in with a passkey, with its signature verified 
   });
 
   it.each(CHECKS)(
-    "is refused by the check of %s alone, with its own message",
+    "is refused by the check of %s alone, with its own message [SIGNIN-14]",
     (_check, { changes, options, message }) => {
       expectRefused({ ...passkey.assertion(changes), ...options }, message);
     },
@@ -328,7 +328,7 @@ describe("verify_webauthn_assertion", () => {
     expect(() => Reflect.apply(verify_webauthn_assertion, null, [options])).toThrow(TypeError);
   });
 
-  it("puts no challenge, signature or key into a message", () => {
+  it("puts no challenge, signature or key into a message [RESPONSE-20]", () => {
     for (const [, { changes, options: replaced }] of CHECKS) {
       const options = { ...passkey.assertion(changes), ...replaced };
       const secrets = [passkey.challenge, options.signature, options.credential_public_key].flatMap((bytes) =>

@@ -1,39 +1,47 @@
-/** The claims of docs/security.md: each row cites tests by file and title, and these tests exist. */
-import { existsSync, readFileSync } from "node:fs";
+/** The claims of docs/security.md: each row cites tests by the ids at the end of their titles, such as `[SESSION-1]`. */
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { testTitles } from "./test-titles.ts";
 
-interface Citation {
-  readonly file: string;
-  readonly title: string;
-}
-
 interface Claim {
   readonly claim: string;
-  readonly citations: readonly Citation[];
-  /** The contents of the second cell besides citations and the `;` between them. */
+  readonly ids: readonly string[];
+  /** The contents of the second cell besides ids and the `,` between them. */
   readonly rest: string;
 }
 
-const CITATION = /`(?<file>[^`]+)` · "(?<title>(?:[^"\\]|\\.)+)"/g;
+const CITED_ID = /`([A-Z]+-\d+)`/g;
 
-/** Returns the rows of all tables with two columns whose second heading is `shown by`. */
+/** Returns the rows of all tables with two columns whose second heading is `test`. */
 function claimsIn(markdown: string): Claim[] {
   const rows = [...markdown.matchAll(/^\| (?!claim |---)(?<claim>[^|]+) \| (?<cell>[^|]+) \|$/gm)];
   return rows.map(({ groups: { claim = "", cell = "" } = {} }) => ({
     claim,
-    citations: [...cell.matchAll(CITATION)].map(({ groups: { file = "", title = "" } = {} }) => ({ file, title })),
-    rest: cell.replace(CITATION, "").replaceAll(/[;\s]/g, ""),
+    ids: [...cell.matchAll(CITED_ID)].map(([, id = ""]) => id),
+    rest: cell.replace(CITED_ID, "").replaceAll(/[,\s]/g, ""),
   }));
+}
+
+/** Returns the id at the end of each title that has one. */
+function idsIn(titles: readonly string[]): string[] {
+  return titles.flatMap((title) => /\[([A-Z]+-\d+)\]$/.exec(title)?.[1] ?? []);
 }
 
 const markdown = readFileSync(join(repository, "docs/security.md"), "utf8");
 const claims = claimsIn(markdown);
 
 /** Files that Vitest runs, and those of the suites that such files run. */
-const TEST_FILE = /^(src|tests)\/.+\.test\.ts$|^tests\/(engines\/[\w-]+|conformance\/(rate|(wire|bus)\/[\w-]+))\.ts$/;
+const TEST_FILE = /\.test\.tsx?$|^tests\/(engines\/[\w-]+|conformance\/(rate|(wire|bus)\/[\w-]+))\.ts$/;
+
+const files = ["src", "tests"]
+  .flatMap((folder) =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  )
+  .filter((file) => TEST_FILE.test(file) && !/node_modules|fixtures/.test(file));
+const texts = files.map((file) => readFileSync(join(repository, file), "utf8"));
+const ids = texts.filter((text) => /\[[A-Z]+-\d+\]/.test(text)).flatMap((text) => idsIn(testTitles(text)));
 
 describe("docs/security.md", () => {
   it("has only table rows with a claim and its citations", () => {
@@ -43,15 +51,20 @@ describe("docs/security.md", () => {
     expect(claims.length).toBeGreaterThan(25);
   });
 
-  it.each(claims)("cites existing tests for: $claim", ({ citations, rest }) => {
+  it.each(claims)("cites at least one test for: $claim", ({ ids: cited, rest }) => {
     expect(rest).toBe("");
-    expect(citations).not.toEqual([]);
-    for (const { file, title } of citations) {
-      expect(file).toMatch(TEST_FILE);
-      expect(existsSync(join(repository, file)), file).toBe(true);
-      expect([...testTitles(readFileSync(join(repository, file), "utf8"))]).toContain(title);
-    }
+    expect(cited.filter((id) => ids.includes(id))).not.toEqual([]);
+    expect(
+      cited.filter((id) => !ids.includes(id)),
+      "ids that no test has",
+    ).toEqual([]);
   });
+});
+
+it("each id of a test is that of no other test, and is cited", () => {
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  const cited = new Set(claims.flatMap((claim) => claim.ids));
+  expect(ids.filter((id) => !cited.has(id))).toEqual([]);
 });
 
 describe("testTitles", () => {
@@ -65,17 +78,19 @@ describe("testTitles", () => {
       '  it.runIf(true)("run if", () => {});',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the source of a test file
       "  test(`with ${COUNT} values`, { timeout: 1 }, () => {});",
+      '  it("one", () => {});',
       "});",
       "const rejects = (title: string, status: number) => wireCase(title, async () => {});",
       "const responds = (path: string) => wireCase(`responds to it`, async () => {});",
       'export const cases = [wireCase("a wire case", work), rejects("a helper", 400), responds("/a"), other("none")];',
     ].join("\n");
-    expect([...testTitles(code)]).toEqual([
+    expect(testTitles(code)).toEqual([
       "one",
       "each %i",
       "run if",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the source of a test file
       "with ${COUNT} values",
+      "one",
       "responds to it",
       "a wire case",
       "a helper",
@@ -84,10 +99,15 @@ describe("testTitles", () => {
 });
 
 describe("claimsIn", () => {
-  it("returns all citations of a claim, and any other text in their cell", () => {
-    const [two, prose] = claimsIn('| A. | `a.test.ts` · "x"; `b.test.ts` · "y" |\n| B. | see the code |');
-    expect(two?.citations).toHaveLength(2);
-    expect(two?.rest).toBe("");
-    expect(prose).toMatchObject({ citations: [], rest: "seethecode" });
+  it("returns all ids of a claim, and any other text in their cell", () => {
+    const [two, prose] = claimsIn("| A. | `CSRF-1`, `SITE-12` |\n| B. | see the code |");
+    expect(two).toMatchObject({ ids: ["CSRF-1", "SITE-12"], rest: "" });
+    expect(prose).toMatchObject({ ids: [], rest: "seethecode" });
+  });
+});
+
+describe("idsIn", () => {
+  it("returns the ids at the end of titles only", () => {
+    expect(idsIn(["rejects it [CSRF-1]", "[CSRF-2] rejects it", "rejects [it]", "rejects it"])).toEqual(["CSRF-1"]);
   });
 });

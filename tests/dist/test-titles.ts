@@ -17,19 +17,19 @@ interface Node {
  *
  * @param code TypeScript
  */
-export function testTitles(code: string): Set<string> {
+export function testTitles(code: string): string[] {
   const program = parseAst(code, { lang: "ts" });
   const declare = new Set<string>(DECLARE_TEST);
   visit(program, (node) => {
     const helper = titledHelper(node);
     if (helper) declare.add(helper);
   });
-  const titles = new Set<string>();
+  const titles: string[] = [];
   visit(program, (node) => {
     const title = firstArgument(node, declare);
     if (!title) return;
-    if ("value" in title && typeof title.value === "string") titles.add(title.value);
-    if (title.type === "TemplateLiteral") titles.add(code.slice(title.start + 1, title.end - 1));
+    if ("value" in title && typeof title.value === "string") titles.push(title.value);
+    if (title.type === "TemplateLiteral") titles.push(code.slice(title.start + 1, title.end - 1));
   });
   return titles;
 }

@@ -83,16 +83,19 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
         },
       );
 
-      scenario(`shows nothing of the user on Back after a sign-out, with script ${isScriptOn}`, async (newContext) => {
-        const page = await (await newContext({ isScriptOn })).newPage();
-        const email = newAddress();
-        await register(page, email);
-        await signOut(page);
-        await expectNothingOnBack(page, email);
-      });
+      scenario(
+        `shows nothing of the user on Back after a sign-out, with script ${isScriptOn} [BACK-1]`,
+        async (newContext) => {
+          const page = await (await newContext({ isScriptOn })).newPage();
+          const email = newAddress();
+          await register(page, email);
+          await signOut(page);
+          await expectNothingOnBack(page, email);
+        },
+      );
     }
 
-    essential("shows nothing of the user on Back after a sign-out in another tab", async (newContext) => {
+    essential("shows nothing of the user on Back after a sign-out in another tab [BACK-3]", async (newContext) => {
       const context = await newContext();
       const page = await context.newPage();
       const email = newAddress();
@@ -105,35 +108,41 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
       await expectNothingOnBack(page, email);
     });
 
-    scenario("shows nothing of the user on Back to a page with a view after a sign-out", async (newContext) => {
-      const page = await (await newContext()).newPage();
-      const email = newAddress();
-      await register(page, email);
-      await page.click('a[href="/account/passkeys"]');
-      await page.untilPath("/account/passkeys");
-      await page.until((name) => (document.body.dataset.user = name), email); // as if the view had rendered it
-      await page.click('main a[href="/account"]');
-      await page.untilPath("/account");
-      await signOut(page);
-      await page.evaluate(() => history.go(-2));
-      await page.until(() => document.readyState === "complete" && !!document.querySelector("#password"));
-      expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(email);
-    });
+    scenario(
+      "shows nothing of the user on Back to a page with a view after a sign-out [BACK-2]",
+      async (newContext) => {
+        const page = await (await newContext()).newPage();
+        const email = newAddress();
+        await register(page, email);
+        await page.click('a[href="/account/passkeys"]');
+        await page.untilPath("/account/passkeys");
+        await page.until((name) => (document.body.dataset.user = name), email); // as if the view had rendered it
+        await page.click('main a[href="/account"]');
+        await page.untilPath("/account");
+        await signOut(page);
+        await page.evaluate(() => history.go(-2));
+        await page.until(() => document.readyState === "complete" && !!document.querySelector("#password"));
+        expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(email);
+      },
+    );
 
-    scenario("shows nothing of the user on Back after a revocation that a later page has met", async (newContext) => {
-      const page = await (await newContext()).newPage();
-      const email = newAddress();
-      await register(page, email);
-      const elsewhere = await (await newContext()).newPage();
-      await open(elsewhere, "/");
-      await signIn(elsewhere, email);
-      await elsewhere.untilPath("/account");
-      await elsewhere.click('button[formaction*="logout_everywhere."]');
-      await elsewhere.untilPath("/");
-      await page.click('a[href="/account/codes"]');
-      await page.untilPath("/");
-      await expectNothingOnBack(page, email);
-    });
+    scenario(
+      "shows nothing of the user on Back after a revocation that a later page has met [BACK-4]",
+      async (newContext) => {
+        const page = await (await newContext()).newPage();
+        const email = newAddress();
+        await register(page, email);
+        const elsewhere = await (await newContext()).newPage();
+        await open(elsewhere, "/");
+        await signIn(elsewhere, email);
+        await elsewhere.untilPath("/account");
+        await elsewhere.click('button[formaction*="logout_everywhere."]');
+        await elsewhere.untilPath("/");
+        await page.click('a[href="/account/codes"]');
+        await page.untilPath("/");
+        await expectNothingOnBack(page, email);
+      },
+    );
 
     scenario("leads to the page that required a sign-in", async (newContext) => {
       const page = await (await newContext()).newPage();

@@ -141,7 +141,7 @@ describe("a replica", () => {
 describe("revocations on a Redis with a replica", () => {
   const end = ({ epoch, end: seq }: RevocationRead): LogPosition => ({ epoch, seq });
 
-  it("are rejected if no replica has confirmed them within a second, and confirmed ones survive its promotion", async () => {
+  it("are rejected if no replica has confirmed them within a second, and confirmed ones survive its promotion [SESSION-31]", async () => {
     const { primary, replica } = await startPair();
     if (!replica) throw new Error("There is no replica.");
     const { revocations } = open(primary).bus;
@@ -155,7 +155,7 @@ describe("revocations on a Redis with a replica", () => {
     expect(read?.entries.map(({ subject }) => subject)).toContain(subjectOfUser("ada"));
   });
 
-  it("are after those that the primary had and the replica has not, also if its clock is behind", async () => {
+  it("are after those that the primary had and the replica has not, also if its clock is behind [SESSION-32]", async () => {
     const { primary, replica } = await startPair();
     if (!replica) throw new Error("There is no replica.");
     const before = open(primary).bus.revocations;

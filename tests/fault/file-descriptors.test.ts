@@ -80,7 +80,7 @@ describe("a server whose connections use up its file descriptors", () => {
 });
 
 describe("a server whose connections are all held by one client with half-sent requests", () => {
-  it.each([1, 2])("answers another client within 5 seconds, with %d processes", async (workers) => {
+  it.each([1, 2])("answers another client within 5 seconds, with %d processes [REQUEST-66]", async (workers) => {
     const redis = await RedisServer.start();
     const server = await start(160, { WEB_WORKERS: String(workers), WEB_BUS_URL: redis.url });
     const port = Number(new URL(server.address).port);

@@ -90,7 +90,7 @@ async function measure(server: AppProcess, paths: readonly string[]): Promise<nu
 
 describe("clients that never read", () => {
   it.each(BUSES)(
-    "add at most 64 MiB to a server with a small heap, on the bus $kind",
+    "add at most 64 MiB to a server with a small heap, on the bus $kind [LIVE-9]",
     { timeout: 120_000 },
     async ({ start, heapMib, kind }) => {
       const bus = await start();

@@ -108,7 +108,7 @@ const reportsDrops = (text: string) => text.includes("log lines were dropped");
 const increasing = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b);
 
 describe("a server whose standard output is a full device", () => {
-  it("answers calls that log errors, prints of the application and /healthz, and stops", async () => {
+  it("answers calls that log errors, prints of the application and /healthz, and stops [REQUEST-76]", async () => {
     const device = openSync("/dev/full", "w");
     const server = await start(device);
     closeSync(device);
@@ -122,7 +122,7 @@ describe("a server whose standard output is a full device", () => {
 });
 
 describe("a server whose standard output is a file on a full disk", () => {
-  it("answers, continues its log when space is free, and reports the number of dropped lines", async () => {
+  it("answers, continues its log when space is free, and reports the number of dropped lines [REQUEST-74]", async () => {
     const disk = site.file("disk");
     mkdirSync(disk);
     mountTmpfs(disk, "2m");
@@ -185,7 +185,7 @@ describe("a server whose standard output is a pipe that nobody reads", () => {
     closeSync(reader);
   });
 
-  it("continues its log in order when the pipe is read, and reports the number of dropped lines", async () => {
+  it("continues its log in order when the pipe is read, and reports the number of dropped lines [REQUEST-75]", async () => {
     const { reader, writer } = openPipe("read-later");
     const server = await start(writer);
     closeSync(writer);

@@ -101,7 +101,7 @@ async function attackDuring<T>({ address, port }: AppProcess, attack: (typeof AT
 }
 
 describe("500 connections of a client", { timeout: 120_000 }, () => {
-  it.each(ATTACKS)("add at most 64 MiB to a server, with $title", async (attack) => {
+  it.each(ATTACKS)("add at most 64 MiB to a server, with $title [REQUEST-67]", async (attack) => {
     const server = await AppProcess.start(project.dir, sharedEnv(), ["--expose-gc"]);
     try {
       const pid = await callFunction<number>(server.address, "pid");
@@ -118,7 +118,7 @@ describe("500 connections of a client", { timeout: 120_000 }, () => {
     }
   });
 
-  it.each(ATTACKS)("end no server with a heap of 128 MB, with $title", async (attack) => {
+  it.each(ATTACKS)("end no server with a heap of 128 MB, with $title [REQUEST-68]", async (attack) => {
     const server = await AppProcess.start(project.dir, sharedEnv(), ["--max-old-space-size=128"]);
     try {
       const pid = await callFunction<number>(server.address, "pid");

@@ -202,7 +202,7 @@ describe("the password of a connection", () => {
   it.each([
     ["a wrong password", ":mellon-0@"],
     ["an unknown user", "gandalf:mellon-0@"],
-  ])("is not logged when Redis refuses %s", async (_, credentials) => {
+  ])("is not logged when Redis refuses %s [RESPONSE-19]", async (_, credentials) => {
     const printed = [vi.spyOn(console, "warn"), vi.spyOn(console, "error"), vi.spyOn(console, "log")];
     const server = await startRedis({ password: "open-sesame" });
     const { connection, lines } = connect(`redis://${credentials}127.0.0.1:${server.port}/2`);

@@ -39,7 +39,7 @@ function startWriter(name: string) {
 }
 
 describe("a revocation in a file", () => {
-  it("is not lost when its process is killed at any moment, while others append to the same log", async () => {
+  it("is not lost when its process is killed at any moment, while others append to the same log [SESSION-30]", async () => {
     const survivor = startWriter("survivor");
     const confirmed: string[] = [];
     for (let round = 0; round < 4; round++) {

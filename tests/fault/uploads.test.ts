@@ -107,7 +107,7 @@ async function upload(address: string, bytes: number, together: number): Promise
 }
 
 describe("many large uploads at once", () => {
-  it(`add less than 100 MB of memory: ${UPLOADS} of ${MEGABYTES} MB`, { timeout: 300_000 }, async () => {
+  it(`add less than 100 MB of memory: ${UPLOADS} of ${MEGABYTES} MB [REQUEST-31]`, { timeout: 300_000 }, async () => {
     const app = await start();
     try {
       const { collect_garbage, memory_bytes } = client<Files>(app.address);
@@ -135,7 +135,7 @@ describe("many large uploads at once", () => {
 });
 
 describe("the file of an upload is removed", () => {
-  it("when the client disconnects in the middle", async () => {
+  it("when the client disconnects in the middle [REQUEST-34]", async () => {
     const app = await start();
     try {
       const { request: sending, response } = openUpload(app.address, 10 * MEGABYTE);
@@ -157,7 +157,7 @@ describe("the file of an upload is removed", () => {
     expect(directories()).toEqual([]);
   });
 
-  it("when the next process starts, if the process was killed; that of a running process stays", async () => {
+  it("when the next process starts, if the process was killed; that of a running process stays [REQUEST-35]", async () => {
     const [killed, running] = [await start(), await start()];
     try {
       const sent = await Promise.all(

@@ -48,7 +48,7 @@ async function call(name: string, args: object, address = "192.0.2.100") {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-it(`responds to other calls, pages and files during ${SIGN_INS} concurrent sign-ins`, async () => {
+it(`responds to other calls, pages and files during ${SIGN_INS} concurrent sign-ins [SIGNIN-8]`, async () => {
   expect(await call("ping", {})).toEqual({ status: 200, body: { result: "pong" } });
 
   let hashed = 0;

@@ -78,7 +78,7 @@ describe("a build with include", () => {
     expect(await (await fetch(built.address)).text()).toContain(SHOWN);
   });
 
-  it("serves none of the files to browsers, nor any other file of the server", async () => {
+  it("serves none of the files to browsers, nor any other file of the server [RESPONSE-24]", async () => {
     for (const path of [
       ...["/drizzle/0000_users.sql", "/mail/hello.html", "/app.mjs", "/server.mjs", "/manifest.mjs", "/app.mjs.map"],
       ...[

@@ -202,7 +202,7 @@ describe("an application that uses every feature", () => {
     expect(text).not.toContain(unusedText);
   });
 
-  it("contains nothing of the development panel", () => {
+  it("contains nothing of the development panel [DEV-8]", () => {
     const texts = readdirSync(project.file("dist"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(?:m?js|html|css|json)$/.test(entry.name))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));

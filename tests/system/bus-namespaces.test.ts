@@ -93,7 +93,7 @@ it("a built application uses the name in its package.json as its namespace on th
   expect(await namespaces()).toEqual(["acme__shop"]);
 });
 
-it("the realm of a built application is the name in its package.json, or WEB_REALM", async () => {
+it("the realm of a built application is the name in its package.json, or WEB_REALM [SESSION-5]", async () => {
   for (const [env, realm] of [
     [{}, "@acme/shop"],
     [{ WEB_REALM: "shop" }, "shop"],

@@ -84,7 +84,7 @@ describe("the variables of .env and .env.local", () => {
     expect(await shown()).toEqual({ label: "none", REAL: "real", FIRST: "env", SECOND: "local" });
   });
 
-  it("reach no browser, whatever their name", async () => {
+  it("reach no browser, whatever their name [DEV-23]", async () => {
     await fetch(dev.address);
     for (const path of ["/", "/__web/dev/src/label.tsx", "/__web/dev/@vite/client"]) {
       const response = await fetch(dev.address + path);

@@ -222,7 +222,7 @@ const notations = (file: string): string[] => [
 ];
 
 describe("the development server", () => {
-  it.each(SECRETS)("sends the text of %s to nobody, by any notation of its URL", async (file) => {
+  it.each(SECRETS)("sends the text of %s to nobody, by any notation of its URL [DEV-1]", async (file) => {
     const paths = [
       ...notations(file),
       ...QUERIES.flatMap((query) => [`/${file}${query}`, `/@fs${join(project.dir, file)}${query}`]),
@@ -248,7 +248,7 @@ describe("the development server", () => {
     },
   );
 
-  it("responds with the route at the path of a file that a view imports", async () => {
+  it("responds with the route at the path of a file that a view imports [DEV-2]", async () => {
     expect(JSON.parse((await get("/data.json")).body)).toEqual({ from: "the route" });
   });
 

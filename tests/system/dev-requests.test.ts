@@ -93,7 +93,7 @@ describe("a request to the development server", () => {
     },
   );
 
-  it("shows the error of a page with source lines to this machine only", async () => {
+  it("shows the error of a page with source lines to this machine only [DEV-15]", async () => {
     const request = "GET /broken?now=1 HTTP/1.1";
     const local = await sendRequest(dev.address, request, "Host: localhost");
     expect([local.status, local.body]).toEqual([500, expect.stringContaining("Broken on purpose")]);
@@ -102,14 +102,14 @@ describe("a request to the development server", () => {
     expect(remote.body).not.toMatch(/Broken|pages\.server|Stack/);
   });
 
-  it("shows no source line of an error through a tunnel that names this machine as the host", async () => {
+  it("shows no source line of an error through a tunnel that names this machine as the host [DEV-16]", async () => {
     const headers = ["Host: localhost", "X-Forwarded-For: 203.0.113.7", "X-Request-Id: this-one"];
     const tunnel = await sendRequest(dev.address, "GET /broken?now=1 HTTP/1.1", ...headers);
     expect([tunnel.status, tunnel.body]).toEqual([500, expect.stringContaining("this-one")]);
     expect(tunnel.body).not.toMatch(/Broken|pages\.server|Stack/);
   });
 
-  it("sends no source line of a server module over the WebSocket of edits", async () => {
+  it("sends no source line of a server module over the WebSocket of edits [DEV-17]", async () => {
     const { body } = await sendRequest(dev.address, "GET /__web/dev/@vite/client HTTP/1.1", "Host: localhost");
     const [, token = ""] = /wsToken = "([^"]+)"/.exec(body) ?? [];
     await sendRequest(dev.address, "GET / HTTP/1.1", "Host: localhost");

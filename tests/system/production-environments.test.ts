@@ -202,7 +202,7 @@ describe("a server with a base path behind nginx", () => {
 });
 
 describe("a server behind an nginx that compresses by default", () => {
-  it("compresses pages by its own rules: never a personal page that another site has requested", async () => {
+  it("compresses pages by its own rules: never a personal page that another site has requested [RESPONSE-30]", async () => {
     const { address } = await startServer({ WEB_TRUST_PROXY: "1" });
     const nginx = await Nginx.start({ ports: [Number(new URL(address).port)], usesRecipe: true, gzip: true });
     cleanups.push(() => nginx.stop());

@@ -47,7 +47,7 @@ function bundlesOf(command: string): string[] {
 const panelModules = (modules: ReadonlySet<string>) => [...modules].filter((file) => file.startsWith("panel/"));
 
 describe("the development panel", () => {
-  it("is imported by no public entry point and by no server of a built application", () => {
+  it("is imported by no public entry point and by no server of a built application [DEV-9]", () => {
     const modules = reachableModules([...entryPoints(), ...bundlesOf("serve")]);
     expect([...modules]).toEqual(expect.arrayContaining(["app.js", "server/pipeline.js", "adapters/workers.js"]));
     expect(panelModules(modules)).toEqual([]);

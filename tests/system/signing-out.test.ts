@@ -163,7 +163,7 @@ describe("a server that cannot read the log when it starts", () => {
     return { ...started, address, exited };
   }
 
-  it("does not listen meanwhile, and exits with 0 on SIGTERM without having listened", async () => {
+  it("does not listen meanwhile, and exits with 0 on SIGTERM without having listened [SESSION-28]", async () => {
     const { child, output, address, exited } = await startWithoutLog();
     await expect.poll(output).toContain("Waiting for the first read of the revocation log, for up to 10 s");
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();

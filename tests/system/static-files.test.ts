@@ -146,7 +146,7 @@ describe("the static files", () => {
     expect((await sendRequest(server.address, "DELETE /robots.txt HTTP/1.1", "Host: localhost")).status).toBe(404);
   });
 
-  it("do not include a file that was added after the build", async () => {
+  it("do not include a file that was added after the build [REQUEST-52]", async () => {
     site.write("dist/client/late.txt", "late");
     expect((await get("/late.txt")).status).toBe(404);
   });

@@ -78,7 +78,7 @@ describe("the files of include", () => {
     expect(findIncluded(root, ["**/*.sql"]).files).toEqual(["drizzle/0.sql"]);
   });
 
-  it("never include variables, packages, the repository and earlier builds", () => {
+  it("never include variables, packages, the repository and earlier builds [RESPONSE-25]", () => {
     write(
       ...[
         "a.txt",
@@ -106,7 +106,7 @@ describe("the files of include", () => {
   it.each([
     ["out of the project", "../outside"],
     ["into node_modules", "node_modules/x"],
-  ])("include no link %s", (_where, target) => {
+  ])("include no link %s [RESPONSE-26]", (_where, target) => {
     write("drizzle/0.sql", "node_modules/x/secret.txt");
     mkdirSync(join(parent, "outside"));
     writeFileSync(join(parent, "outside/secret.txt"), "secret");

@@ -49,12 +49,15 @@ describe("a report of a page", () => {
     expect(client.sent).toEqual([[{ type: "error", err: { message: "TypeError: No ink", stack: "" } }]]);
   });
 
-  it.each(["192.168.0.9", "::ffff:10.0.0.1", "", undefined])("from another machine (%s) is ignored", (address) => {
-    const client = clientAt(address);
-    listeners.emit("tsweb:error", report, client);
-    listeners.emit("tsweb:warning", report, client);
-    expect([printed, client.sent]).toEqual([[], []]);
-  });
+  it.each(["192.168.0.9", "::ffff:10.0.0.1", "", undefined])(
+    "from another machine (%s) is ignored [DEV-18]",
+    (address) => {
+      const client = clientAt(address);
+      listeners.emit("tsweb:error", report, client);
+      listeners.emit("tsweb:warning", report, client);
+      expect([printed, client.sent]).toEqual([[], []]);
+    },
+  );
 
   it("about a warning is printed, and sent back with its location for the console", () => {
     const client = clientAt("::1");

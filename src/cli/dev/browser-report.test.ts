@@ -38,7 +38,7 @@ describe("the stack of an error of a page", () => {
     expect(stackOf({ stack })).toBe("");
   });
 
-  it("begins with the source of markup, if a browser has loaded the file", () => {
+  it("begins with the source of markup, if a browser has loaded the file [DEV-19]", () => {
     const source = { fileName: "/app/src/view.tsx", lineNumber: 4, columnNumber: 5 };
     expect(stackOf({ source })).toBe("    at /app/src/view.tsx:4:5");
     expect(stackOf({ source: { ...source, fileName: "src/view.tsx" } })).toBe("    at /app/src/view.tsx:4:5");

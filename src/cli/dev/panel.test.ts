@@ -41,7 +41,7 @@ describe("the panel", () => {
     ["a frame of another site", requestOf({ ...LINK, "sec-fetch-dest": "iframe" })],
     ["a form of another site", requestOf(LINK, { method: "POST" })],
     ["a form of another site with its origin", requestOf({ ...LINK, origin: "https://evil.example" })],
-  ])("refuses %s", (_, request) => expect(mayUsePanel(request)).toBe(false));
+  ])("refuses %s [DEV-3]", (_, request) => expect(mayUsePanel(request)).toBe(false));
 
   it("has a path of its own, and none of the files that Vite serves", () => {
     const own = ["/__web/dev", "/__web/dev?q", "/__web/dev/", "/__web/dev/__web/rpc/a", "/__web/dev/__web/panel/a.js"];

@@ -115,7 +115,7 @@ describe("a report", () => {
     expect(readViolation(body)).toBeUndefined();
   });
 
-  it("has no control character that a terminal would execute, and is shortened", () => {
+  it("has no control character that a terminal would execute, and is shortened [DEV-25]", () => {
     const violation = readViolation(
       reportOf({
         "effective-directive": "img-src",

@@ -51,7 +51,7 @@ describe("a report of a violation", () => {
     expect(logged).toHaveLength(2);
   });
 
-  it("is refused if it is of a page of another site", async () => {
+  it("is refused if it is of a page of another site [DEV-24]", async () => {
     expect(await send(report({ "document-uri": "https://evil.example/map" }))).toBe(403);
     expect(logged).toEqual([]);
   });

@@ -52,7 +52,7 @@ describe("allowOnlyThisMachine", () => {
     "10.0.0.1",
     "localhost:3000:80",
     "",
-  ])("rejects the host %j, although the connection is local", async (host) => {
+  ])("rejects the host %j, although the connection is local [SITE-35]", async (host) => {
     expect(await statusFor(host)).toBe(403);
   });
 
@@ -115,7 +115,7 @@ describe("allowOnlyThisMachine, for a client on another machine,", () => {
     return text;
   };
 
-  it("rejects every loopback host, with the address, the host and the fix", async () => {
+  it("rejects every loopback host, with the address, the host and the fix [SITE-36]", async () => {
     for (const host of ["localhost", "localhost:3000", "127.0.0.1:3000", "[::1]", "shop.localhost"]) {
       const text = await sendFrom("192.168.1.7", `GET / HTTP/1.1\r\nHost: ${host}`);
       expect(text).toMatch(/^HTTP\/1\.1 403 /);
@@ -194,7 +194,7 @@ describe("guardUpgrades", () => {
     ["a sandboxed frame", ["Host: localhost:3000", "Origin: null"]],
     ["a program without Origin", ["Host: localhost:3000"]],
     ["a site that points its name at this machine", ["Host: evil.example:3000", "Origin: http://evil.example:3000"]],
-  ])("closes a connection of %s", async (_client, headers) => {
+  ])("closes a connection of %s [SITE-37]", async (_client, headers) => {
     expect(await statusFor(headers)).toBe(403);
   });
 

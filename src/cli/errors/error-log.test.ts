@@ -104,7 +104,7 @@ describe("an error", () => {
     expect(lines.join()).toContain(`guests.ts:3:1\n${frame}`);
   });
 
-  it("cannot control the terminal", () => {
+  it("cannot control the terminal [DEV-20]", () => {
     log.print(errorAt("\u001b]0;title\u0007\u009b2J\rNo ink"));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be absent
     expect(lines.join()).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);

@@ -10,7 +10,7 @@ import { TestSubscriber } from "./test-subscriber.ts";
 /** Defines the tests of `read` and `position`. */
 export function readingTests(getBuses: () => OpenBuses): void {
   describe("reads", () => {
-    it("all messages after every position", async () => {
+    it("all messages after every position [LIVE-7]", async () => {
       const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const positions = [await endOf(bus, channel)];

@@ -61,20 +61,20 @@ export const argumentCases: readonly WireCase[] = [
   ),
   ...rejectedArguments.map(([fn, parameter, expected, value]) =>
     rejects(
-      `rejects the call ${fn}({ ${parameter}: ${JSON.stringify(value)} })`,
+      `rejects the call ${fn}({ ${parameter}: ${JSON.stringify(value)} }) [REQUEST-3]`,
       fn,
       { [parameter]: value },
       { parameter, expected },
     ),
   ),
-  rejects("names a missing argument in the error", "add", { b: 1 }, { parameter: "a", expected: "int" }),
+  rejects("names a missing argument in the error [REQUEST-1]", "add", { b: 1 }, { parameter: "a", expected: "int" }),
   rejects(
     "names a missing argument of a function of named parameters in the error",
     "order",
     {},
     { parameter: "item", expected: "any" },
   ),
-  rejects("rejects an unknown argument", "add", { a: 1, c: 2 }, { parameter: "c", expected: "nothing" }),
+  rejects("rejects an unknown argument [REQUEST-2]", "add", { a: 1, c: 2 }, { parameter: "c", expected: "nothing" }),
   rejects(
     "rejects an argument for a function without parameters",
     "ping",

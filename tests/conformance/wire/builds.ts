@@ -100,13 +100,16 @@ export const buildCases: readonly WireCase[] = [
       assert.doesNotMatch(text, /result {/);
     }),
   ]),
-  builtCase("answers a form whose function is gone with what was typed, but not with secrets", async (target) => {
-    const body = "item=%3Cb%3Etea&password=hunter2&__csrf=a";
-    const { status, text } = await send(target, pageForm(target, `nowhere.${EARLIER}.${OTHER_HASH}`, body));
-    assert.equal(status, 409);
-    assert.match(text, /item: &lt;b>tea/);
-    assert.doesNotMatch(text, /hunter2|__csrf/);
-  }),
+  builtCase(
+    "answers a form whose function is gone with what was typed, but not with secrets [SITE-14]",
+    async (target) => {
+      const body = "item=%3Cb%3Etea&password=hunter2&__csrf=a";
+      const { status, text } = await send(target, pageForm(target, `nowhere.${EARLIER}.${OTHER_HASH}`, body));
+      assert.equal(status, 409);
+      assert.match(text, /item: &lt;b>tea/);
+      assert.doesNotMatch(text, /hunter2|__csrf/);
+    },
+  ),
   wireCase("answers a call of an unknown function without a build with 404", async (target) => {
     await expectError(target, callRequest("nowhere"), EXPECTED.unknownFunction);
   }),
@@ -128,11 +131,11 @@ export const buildCases: readonly WireCase[] = [
   wireCase("checks the origin (403) before the build (409)", async (target) => {
     await expectError(target, callOf("ping", EARLIER, { origin: "https://evil.example" }), EXPECTED.forbidden);
   }),
-  wireCase("checks the session (401) before the build (409)", async (target) => {
+  wireCase("checks the session (401) before the build (409) [SITE-15]", async (target) => {
     await expectError(target, callOf("secret", EARLIER), EXPECTED.unauthenticated);
   }),
   wireCase(
-    "checks the CSRF token (403) before the build (409)",
+    "checks the CSRF token (403) before the build (409) [SITE-16]",
     async (target) => {
       const { cookie = "" } = await signIn(target);
       await expectError(target, callOf("secret", EARLIER, { cookie }), EXPECTED.forbidden);

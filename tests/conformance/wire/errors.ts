@@ -56,7 +56,7 @@ export const errorCases: readonly WireCase[] = [
     { status: 422, code: "validation_error", message: /^Not that type\.$/, details: {} },
   ),
   respondsWith(
-    "responds to any other error with 500 internal and the request id, without details of the error",
+    "responds to any other error with 500 internal and the request id, without details of the error [RESPONSE-10]",
     "crash",
     { password: "hunter2" },
     { status: 500, code: "internal", details: {} },

@@ -22,7 +22,7 @@ const accepts = (source: string, headers: RequestHeaders, options?: CaseOptions)
 
 const rejects = (source: string, headers: RequestHeaders, options?: CaseOptions): WireCase =>
   wireCase(
-    `rejects a call ${source} with 403, and does not run the function`,
+    `rejects a call ${source} with 403, and does not run the function [SITE-1]`,
     async (target) => {
       const before = (await expectResult(target, "runs_of", { name: "ping" })).value;
       await expectError(target, callRequest("ping", {}, headers(target)), {
@@ -77,7 +77,7 @@ const plainCases: readonly WireCase[] = [
     "x-forwarded-proto": "https",
   })),
   wireCase(
-    "sends no CORS header to a page of another site, for any request",
+    "sends no CORS header to a page of another site, for any request [SITE-8]",
     async (target) => {
       const origin = "https://evil.example";
       const preflight = { origin, "access-control-request-method": "POST" };

@@ -226,7 +226,7 @@ const functionCases: readonly WireCase[] = [
   ),
   ...["%70ing", "pin%67", "%50ing", "%70%69%6e%67", "runs%5Fof"].map((name) =>
     rejects(
-      `rejects a call whose name is percent-encoded without need with 400: ${name}`,
+      `rejects a call whose name is percent-encoded without need with 400: ${name} [REQUEST-15]`,
       callRequest(name),
       {
         status: 400,

@@ -48,7 +48,7 @@ export const routeCases: readonly WireCase[] = [
     { hostDependent: true },
   ),
   wireCase(
-    "redirects GET of a route with a slash at its end, and responds to other methods with 404",
+    "redirects GET of a route with a slash at its end, and responds to other methods with 404 [REQUEST-16]",
     async (target) => {
       for (const path of ["/files/a/", "/download/a/b/", "/fetched/"]) {
         for (const method of ["GET", "HEAD"]) {
@@ -63,7 +63,7 @@ export const routeCases: readonly WireCase[] = [
     { hostDependent: true },
   ),
   wireCase(
-    "rejects a parameter that begins with a slash, encoded or not, with 400",
+    "rejects a parameter that begins with a slash, encoded or not, with 400 [REQUEST-17]",
     async (target) => {
       for (const path of ["/download//etc/passwd", "/download/%2fetc%2fpasswd", "/download/%2Fetc", "/files/%2fa"]) {
         assert.equal((await target.send({ path })).status, 400);
@@ -76,7 +76,7 @@ export const routeCases: readonly WireCase[] = [
     { hostDependent: true },
   ),
   wireCase(
-    "redirects GET of a path with needless percent-encoding to the path without it, and rejects other methods with 400",
+    "redirects GET of a path with needless percent-encoding to the path without it, and rejects other methods with 400 [REQUEST-14]",
     async (target) => {
       for (const [path, canonical] of [
         ["/%6de", "/me"],

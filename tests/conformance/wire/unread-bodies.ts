@@ -25,7 +25,7 @@ const HOST_DEPENDENT = new Set(["GET of a page", "POST of an unknown path"]);
 export const unreadBodyCases: readonly WireCase[] = [
   ...REQUESTS.map(([description, request]) =>
     wireCase(
-      `rejects a body over 1 MiB without Content-Length with 413: ${description}`,
+      `rejects a body over 1 MiB without Content-Length with 413: ${description} [REQUEST-18]`,
       async (target) => {
         const response = await send(target, { ...request, body: "x".repeat(MIB + 1), chunked: true });
         assert.equal(response.status, 413);
@@ -47,7 +47,7 @@ export const unreadBodyCases: readonly WireCase[] = [
     ),
   ),
   wireCase(
-    "closes the connection after the response of a route that does not read its body",
+    "closes the connection after the response of a route that does not read its body [REQUEST-19]",
     async (target) => {
       for (const size of [MIB, MIB + 1, 3 * MIB]) {
         const request = { method: "POST", path: "/hooks/unread", body: "x".repeat(size), chunked: true };
