@@ -1,9 +1,6 @@
 import { applicationModule } from "./application-module.ts";
-import { checkLayoutChildren, readAppLayouts } from "./layout-children.ts";
-import { type ListedModules, readListedModules } from "./listed-modules.ts";
 import type { ModuleCache } from "./module-cache.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import { type ServedFunctions, servedFunctions } from "./served-functions.ts";
+import { type ServedFunctions, servedFunctions } from "./modules/index.ts";
 import type { ViteResolver } from "./vite-resolver.ts";
 
 /** What the source of the application's module shows. Each part is read once for all modules that are compiled. */
@@ -28,27 +25,5 @@ export class ApplicationSource {
       const entry = await resolver.read(this.entry());
       return entry && servedFunctions(entry, resolver);
     });
-  }
-
-  /** Reads the modules that the application lists. */
-  listed(resolver: ViteResolver): Promise<ListedModules | undefined> {
-    return this.modules.remember(`listed ${resolver.environment}`, async () => {
-      const entry = await resolver.read(this.entry());
-      return entry && readListedModules(entry, resolver);
-    });
-  }
-
-  /**
-   * Checks that the layouts in a module render the page.
-   *
-   * @returns warnings
-   * @throws CompileError at a layout that never does
-   */
-  async checkLayouts(facts: ModuleFacts, resolver: ViteResolver): Promise<string[]> {
-    const layouts = await this.modules.remember(`layouts ${resolver.environment}`, async () => {
-      const entry = await resolver.read(this.entry());
-      return entry ? readAppLayouts(entry, resolver) : [];
-    });
-    return checkLayoutChildren(facts, layouts, resolver);
   }
 }

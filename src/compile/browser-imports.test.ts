@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { checkBrowserImports, hasUnsupportedQuery, isServerEntryPoint } from "./browser-imports.ts";
-import { readServedFunctions } from "./served-functions.ts";
+import { hasUnsupportedQuery, isServerEntryPoint, readBrowserImports } from "./browser-imports.ts";
+import { readServedFunctions } from "./modules/index.ts";
 
 const FILES = {
   "src/accounts.server.ts": `
@@ -31,7 +31,7 @@ const FILES = {
 async function check(code: string, files: Record<string, string> = FILES, app?: string) {
   const resolver = inMemoryResolver(files);
   const served = app === undefined ? undefined : () => readServedFunctions(readTestModule("src/app.ts", app), resolver);
-  return checkBrowserImports(readTestModule("src/view.tsx", code), resolver, served);
+  return readBrowserImports(readTestModule("src/view.tsx", code), resolver, served);
 }
 
 describe("browser code may import", () => {

@@ -2,17 +2,20 @@ import { posix } from "node:path";
 import MagicString from "magic-string";
 import { closestName } from "../text/index.ts";
 import type { StubUse } from "./build-registry.ts";
-import { serverNameMessage } from "./entry-points.ts";
-import { hasFormActions } from "./form-actions.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
-import { isNodeModule, nodeBuiltinMessage } from "./node-imports.ts";
-import { hasNumberStyles } from "./number-styles.ts";
-import { relativePath } from "./relative-path.ts";
-import { hasSelectDefaults } from "./select-defaults.ts";
-import { isServerFunction, type ServedFunctions } from "./served-functions.ts";
+import {
+  isServerFunction,
+  isServerModule,
+  type ModuleFacts,
+  type ModuleResolver,
+  relativePath,
+  resolveExport,
+  type ServedFunctions,
+  serverOnlyFile,
+  serverOnlyMessage,
+} from "./modules/index.ts";
+import { neededModules } from "./needed-modules.ts";
+import { isNodeModule, nodeBuiltinMessage, serverNameMessage } from "./rules/index.ts";
 import type { Compiled } from "./server-code.ts";
-import { isServerModule, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
 import {
   CompileError,
   findModuleReferences,
@@ -110,13 +113,13 @@ export interface BrowserImports {
 }
 
 /**
- * Checks the imports of a module of the browser build. From a server module it may import server functions, by
+ * Reads the imports of a module of the browser build. From a server module it may import server functions, by
  * name, and types.
  *
  * @param readServed reads which server functions the application serves; `undefined` when its source does not show it
  * @throws CompileError at the import that is rejected
  */
-export async function checkBrowserImports(
+export async function readBrowserImports(
   facts: ModuleFacts,
   resolver: ModuleResolver,
   readServed?: () => Promise<ServedFunctions | undefined>,
@@ -129,11 +132,7 @@ export async function checkBrowserImports(
   }
   const stubs = check.stubs;
   const serverModules = [...check.serverModules];
-  const added = [
-    ...((await hasFormActions(facts, resolver)) ? ["tsweb/forms"] : []),
-    ...(hasNumberStyles(facts.program) ? ["tsweb/styles"] : []),
-    ...(hasSelectDefaults(facts.program) ? ["tsweb/selects"] : []),
-  ];
+  const added = await neededModules(facts, resolver);
   if (removed.length === 0 && added.length === 0) return { stubs, serverModules };
   const text = new MagicString(facts.source.code);
   for (const { start, end } of removed) text.remove(start, end);
@@ -206,8 +205,8 @@ class BrowserImportCheck {
       );
     }
     const facts = await this.resolver.read(file);
-    // Errors of the server module itself are reported when its stubs are loaded.
-    if (!facts) return;
+    // Mistakes of the server module itself are reported when its stubs are loaded. They may hide a function.
+    if (!facts || facts.mistakes.length > 0) return;
     const resolved = await resolveExport(file, imported.name, this.resolver);
     if (!resolved || !isServerFunction(resolved, imported.name)) {
       return this.reject(this.notImportableMessage(imported.name, facts, resolved !== undefined), imported.at);

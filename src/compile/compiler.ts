@@ -10,57 +10,49 @@ import {
 } from "vite";
 import { ApplicationSource } from "./application-source.ts";
 import {
-  checkBrowserImports,
   hasUnsupportedQuery,
   isServerEntryPoint,
+  readBrowserImports,
   serverEntryPointMessage,
   unsupportedQueryMessage,
 } from "./browser-imports.ts";
 import type { BuildRecorder } from "./build-registry.ts";
-import { cssModuleWarnings } from "./css-module-names.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
-import { checkEnvironment } from "./environment-checks.ts";
-import { checkEnvironmentVariables, type ExposedVariables } from "./environment-variables.ts";
-import { checkElementFunctions } from "./event-handlers.ts";
-import { checkFieldNames } from "./field-names.ts";
 import { hotUpdate } from "./hot-update.ts";
-import { checkImportedNames } from "./imported-names.ts";
-import { checkMarkup } from "./jsx-checks.ts";
-import { markupWarnings } from "./markup-warnings.ts";
 import { ModuleCache } from "./module-cache.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import { checkApplication, checkListedModule } from "./module-list.ts";
-import type { ModuleResolver } from "./module-resolver.ts";
-import { nodeBuiltinMessage } from "./node-imports.ts";
-import { isPackageModule } from "./package-modules.ts";
-import { recordPageViews } from "./page-views.ts";
-import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
-import { checkPreactCopies, rejectReact } from "./react-packages.ts";
-import { relativePath } from "./relative-path.ts";
-import { checkRenderEffects } from "./render-effects.ts";
-import { reExportedFunctions } from "./served-functions.ts";
-import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
-import type { DefinedGlobals } from "./server-globals.ts";
-import { checkServerModule } from "./server-module-checks.ts";
 import {
   isServerModule,
   isServerOnly,
+  type ModuleFacts,
   realPath,
+  reExportedFunctions,
+  relativePath,
   ServerOnlyError,
   serverOnlyFile,
   serverOnlyMessage,
-} from "./server-only.ts";
+} from "./modules/index.ts";
+import { isPackageModule } from "./package-modules.ts";
+import { recordPageViews } from "./page-views.ts";
+import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
+import {
+  checkModuleAlone,
+  checkPreactCopies,
+  checkViteModule,
+  type DefinedGlobals,
+  type ExposedVariables,
+  nodeBuiltinMessage,
+  rejectReact,
+  type ViteRuleResolver,
+} from "./rules/index.ts";
+import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
 import { ShownWarnings } from "./shown-warnings.ts";
 import { strictSignatures } from "./strict-signatures.ts";
-import { checkStubMembers } from "./stub-members.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
-import { timeLimitWarnings } from "./time-limits.ts";
-import { timerWarnings } from "./timer-cleanups.ts";
 import { aliasedFileNames } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, exposedVariables, isVitest } from "./vite-config.ts";
-import { resolveImport, viteResolver } from "./vite-resolver.ts";
+import { resolveImport, type ViteResolver, viteResolver } from "./vite-resolver.ts";
 import { readWritten, untilWritten } from "./written-files.ts";
 
 /** The options of {@link tsweb}. */
@@ -209,6 +201,7 @@ export class Compiler {
     }
     context.addWatchFile(file);
     const facts = this.modules.readFile(file);
+    checkModuleAlone(facts);
     const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
@@ -258,15 +251,11 @@ export class Compiler {
     if (isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
-    await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
-    this.warn(context, facts, await this.warningsAbout(facts, resolver));
-    const imports = await checkBrowserImports(facts, resolver, () => this.application.served(resolver));
-    await checkImportedNames(facts, resolver);
-    await checkStubMembers(facts, resolver);
-    await checkMarkup(facts, resolver);
-    checkFieldNames(facts);
-    await checkRenderEffects(facts, resolver);
-    await checkElementFunctions(facts, resolver);
+    let reading: ReturnType<typeof readBrowserImports> | undefined;
+    const readImports = () =>
+      (reading ??= readBrowserImports(facts, resolver, () => this.application.served(resolver)));
+    await this.check(context, facts, { ...this.ruleResolver(resolver, "browser"), readImports });
+    const imports = await readImports();
     this.recorder.recordBrowserModule(file, imports.stubs);
     if (!this.isDev) for (const serverModule of imports.serverModules) context.addWatchFile(serverModule);
     return imports.compiled;
@@ -278,19 +267,7 @@ export class Compiler {
     if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
-    // Browsers load the modules of views. Others are checked when a browser loads them.
-    const { client, defined } = this;
-    await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined, client });
-    await checkServerModule(facts, resolver);
-    await checkElementFunctions(facts, resolver);
-    const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
-    const warnings = [
-      ...(await this.warningsAbout(facts, resolver)),
-      ...(isEntry ? await checkApplication(facts, resolver) : []),
-      ...(await this.application.checkLayouts(facts, resolver)),
-      ...(listed ? await checkListedModule(facts, listed, resolver) : []),
-    ];
-    this.warn(context, facts, warnings);
+    await this.check(context, facts, { ...this.ruleResolver(resolver, "server"), isApplication: isEntry });
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
@@ -302,21 +279,25 @@ export class Compiler {
     return emitServerCode(facts, functions, this.modules.root, { hasTemplates: this.hasTemplates });
   }
 
-  /** Returns the warnings about a module that do not depend on the side. Vitest gives all variables to `import.meta.env`. */
-  private async warningsAbout(facts: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
-    if (this.isTest || !this.exposed) return [];
-    const { root } = this.modules;
-    return [
-      ...checkEnvironmentVariables(facts, this.exposed, { root, env: process.env }),
-      ...markupWarnings(facts, root),
-      ...timeLimitWarnings(facts, root),
-      ...timerWarnings(facts, root),
-      ...(await cssModuleWarnings(facts, resolver)),
-    ];
+  /** Returns what rules know of the project. */
+  private ruleResolver(resolver: ViteResolver, side: ViteRuleResolver["side"]): ViteRuleResolver {
+    return {
+      ...resolver,
+      side,
+      isApplication: false,
+      isTest: this.isTest,
+      defined: this.defined,
+      exposed: this.exposed,
+      client: side === "server" ? this.client : undefined,
+      application: () => resolver.read(this.application.entry()),
+      remember: (key, compute) => this.modules.remember(`${key} ${resolver.environment}`, compute),
+      readImports: async () => undefined,
+    };
   }
 
-  /** Prints the warnings about a module that were not printed yet. Both sides compile the module of a view. */
-  private warn(context: HookContext, { source }: ModuleFacts, warnings: readonly string[]): void {
-    for (const warning of this.warnings.add(source, warnings)) context.warn(warning);
+  /** Checks a module, and prints the warnings about it that were not printed yet: both sides compile the module of a view. */
+  private async check(context: HookContext, facts: ModuleFacts, resolver: ViteRuleResolver): Promise<void> {
+    const warnings = await checkViteModule(facts, resolver);
+    for (const warning of this.warnings.add(facts.source, warnings)) context.warn(warning);
   }
 }

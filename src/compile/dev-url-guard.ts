@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { normalizePath, type ViteDevServer } from "vite";
 import { hasUnsupportedQuery } from "./browser-imports.ts";
-import { isServerOnly, realPath, ServerOnlyError } from "./server-only.ts";
+import { isServerOnly, realPath, ServerOnlyError } from "./modules/index.ts";
 import { serverModuleOfStub } from "./stubs.ts";
 import { stripQuery } from "./syntax/index.ts";
 

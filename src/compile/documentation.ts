@@ -1,6 +1,5 @@
 import type { FunctionDocumentation, Signature } from "../protocol/index.ts";
-import type { Declaration } from "./declarations.ts";
-import type { ModuleFacts } from "./module-facts.ts";
+import type { Declaration, ModuleFacts } from "./modules/index.ts";
 import { type DocComment, docCommentsOf, type FunctionNode, type Node } from "./syntax/index.ts";
 import { readResultShape, type TypeLookup } from "./type-shapes/index.ts";
 import { propertyKey } from "./types/index.ts";

@@ -1,5 +1,5 @@
 import type { DevEnvironment, EnvironmentModuleNode, HotUpdateOptions } from "vite";
-import { isServerModule } from "./server-only.ts";
+import { isServerModule } from "./modules/index.ts";
 import { isStubId } from "./stubs.ts";
 
 /**

@@ -1,8 +1,6 @@
 /** The compile step for the CLI. The public entry point `tsweb/vite` is `vite.ts`. */
 export type { BuildRegistry, PageViews, StubUse } from "./build-registry.ts";
 export { namesServerOnlyUrl } from "./dev-url-guard.ts";
-export { missingImportError } from "./missing-imports.ts";
-export { packageFolder, readPackageJson } from "./package-folder.ts";
+export { isServerModule, ProjectError } from "./modules/index.ts";
 export { compileStep } from "./plugin.ts";
-export { ProjectError } from "./project-error.ts";
-export { isServerModule } from "./server-only.ts";
+export { missingImportError, packageFolder, readPackageJson } from "./rules/index.ts";

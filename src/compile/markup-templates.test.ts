@@ -2,7 +2,7 @@
 import { SourceMap } from "node:module";
 import { expect, it } from "vitest";
 import { emitMarkup, evaluateMarkup } from "#test/evaluate-markup";
-import { readModule } from "./module-facts.ts";
+import { readModule } from "./modules/index.ts";
 import { emitServerCode } from "./server-code.ts";
 
 /** Returns the code of the markup in place, without the functions at the end of the module. */

@@ -1,5 +1,5 @@
 import type MagicString from "magic-string";
-import type { ModuleFacts } from "./module-facts.ts";
+import type { ModuleFacts } from "./modules/index.ts";
 import { readStaticMarkup, type StaticMarkup } from "./static-markup.ts";
 import { childrenOf, type Node } from "./syntax/index.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Rolldown } from "vite";
-import { type ModuleFacts, readModule } from "./module-facts.ts";
+import { type ModuleFacts, readModule } from "./modules/index.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
 import { readWritten } from "./written-files.ts";
 

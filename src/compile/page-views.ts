@@ -1,12 +1,14 @@
 import type { ESTree } from "vite";
 import type { ViewSource } from "../protocol/index.ts";
 import type { BuildRecorder, PageViews } from "./build-registry.ts";
-import type { Declaration } from "./declarations.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import type { ModuleResolver } from "./module-resolver.ts";
+import {
+  type Declaration,
+  layoutsOfApp,
+  type ModuleFacts,
+  type ModuleResolver,
+  relativePath,
+} from "./modules/index.ts";
 import { isPackageModule } from "./package-modules.ts";
-import { relativePath } from "./relative-path.ts";
-import { layoutsOfApp } from "./served-functions.ts";
 import {
   type Binding,
   findModuleLevelReferences,

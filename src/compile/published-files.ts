@@ -1,9 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { normalizePath, type ResolvedConfig, type Rolldown } from "vite";
-import { ProjectError } from "./project-error.ts";
-import { relativePath } from "./relative-path.ts";
-import { isServerOnly, realPath, ServerOnlyError, serverOnlyMessage } from "./server-only.ts";
+import {
+  isServerOnly,
+  ProjectError,
+  realPath,
+  relativePath,
+  ServerOnlyError,
+  serverOnlyMessage,
+} from "./modules/index.ts";
 import { stripQuery } from "./syntax/index.ts";
 
 /**

@@ -8,9 +8,9 @@ import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { normalizePath, transformWithOxc } from "vite";
 import { ModuleCache } from "./module-cache.ts";
-import type { ModuleResolver } from "./module-resolver.ts";
+import type { ModuleResolver } from "./modules/index.ts";
+import { checkModule } from "./rules/index.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
-import { checkServerModule } from "./server-module-checks.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 import { pathsResolver } from "./tsconfig-paths.ts";
@@ -95,7 +95,7 @@ function oxcLanguageOf(file: string): "ts" | "tsx" | "jsx" {
 async function compileForServer(code: string, file: string): Promise<Compiled | undefined> {
   if (!mayContainDeclarations(code) && !/\.[jt]sx$/.test(file)) return undefined;
   const facts = modules.readText({ file, code });
-  await checkServerModule(facts, resolver());
+  await checkModule(facts, resolver());
   const { functions } = await strictSignatures(facts, resolver());
   return emitServerCode(facts, functions, modules.root);
 }

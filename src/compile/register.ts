@@ -4,7 +4,7 @@
  * @example node --import tsweb/register scripts/make-admin.ts
  */
 import { register } from "node:module";
-import { checkPreactCopies } from "./react-packages.ts";
+import { checkPreactCopies } from "./rules/index.ts";
 
 checkPreactCopies(process.cwd());
 

@@ -1,13 +1,10 @@
 import MagicString, { type SourceMap } from "magic-string";
 import type { PageSource, Signature } from "../protocol/index.ts";
-import type { Declaration } from "./declarations.ts";
-import { mayDropValues } from "./dropped-values.ts";
 import { emitTemplates } from "./markup-templates.ts";
-import { type ModuleFacts, readModule } from "./module-facts.ts";
-import { relativePath } from "./relative-path.ts";
+import { type Declaration, type ModuleFacts, readModule, relativePath } from "./modules/index.ts";
+import { checkModuleAlone, mayBreakRule } from "./rules/index.ts";
 import { strictSignaturesWithin } from "./strict-signatures.ts";
 import { isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
-import { mayContainUncalledFunction } from "./uncalled-functions.ts";
 
 /** A compiled module. */
 export interface Compiled {
@@ -15,30 +12,13 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Matches the ways to export the name `then`, which `checkServerModule` refuses, except by variables. */
-const EXPORTS_THEN =
-  /\bexport\s+(?:(?:abstract|async|const|declare)\s+)*(?:class|enum|function|import|module|namespace)\b[\s*]*then\b|\bexport\s*\{[^}]*\bthen\b[^}]*\}|\bexport\s*\*\s*as\s*["']?then\b/;
-
-/** Together, these match modules with an exported variable `then`, alone, in a pattern or behind others. */
-const EXPORTS_VARIABLES = /\bexport\s+(?:const|let|var)\b/;
-const NAMES_THEN = /(?:[\s,:[{]|\.{3})then\s*[!,:;=\]}]/;
-
-function mayExportThen(code: string): boolean {
-  return EXPORTS_THEN.test(code) || (NAMES_THEN.test(code) && EXPORTS_VARIABLES.test(code));
-}
-
 /**
- * Returns whether a module may contain a declaration, `state()`, a misused import of tsweb or an export `then`, without parsing
- * it. Errs towards yes.
+ * Returns whether a module may contain a declaration, `state()`, or a mistake of a module without either, without parsing it. Errs
+ * towards yes.
  */
 export function mayContainDeclarations(code: string): boolean {
   const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
-  return (
-    (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) ||
-    mayExportThen(code) ||
-    mayDropValues(code) ||
-    mayContainUncalledFunction(code)
-  );
+  return (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) || mayBreakRule(code);
 }
 
 /**
@@ -55,6 +35,7 @@ export function compileServerModule(code: string, options: { file: string; root:
   const file = options.file.replaceAll("\\", "/");
   if (!isScript(file) || !mayContainDeclarations(code)) return undefined;
   const facts = readModule({ file, code }, options.root.replaceAll("\\", "/"));
+  checkModuleAlone(facts);
   return emitServerCode(facts, strictSignaturesWithin(facts), options.root);
 }
 

@@ -1,7 +1,6 @@
 import type { Signature } from "../protocol/index.ts";
 import { type DocumentationReader, documentationOf } from "./documentation.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import { type ModuleFacts, type ModuleResolver, resolveExport } from "./modules/index.ts";
 import { signatureHash } from "./signature-hash.ts";
 import { type ImportedName, isInNodeModules } from "./syntax/index.ts";
 import {

@@ -1,14 +1,6 @@
 import { posix } from "node:path";
 import type { Signature } from "../protocol/index.ts";
-import { relativePath } from "./relative-path.ts";
-import { isServerModule } from "./server-only.ts";
-
-/** A server function that a server module re-exports under the same name. */
-export interface ReExport {
-  readonly name: string;
-  /** The specifier of the re-export. */
-  readonly source: string;
-}
+import { isServerModule, type ReExport, relativePath } from "./modules/index.ts";
 
 /**
  * Returns the code that replaces a server module in the browser: one stub per server function, with its name and

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
-import { missingImportMessage } from "./missing-imports.ts";
-import type { ModuleResolver } from "./module-resolver.ts";
+import type { ModuleResolver } from "./modules/index.ts";
+import { missingImportMessage } from "./rules/index.ts";
 import { CompileError, type SourceFile, stripQuery } from "./syntax/index.ts";
 
 /** A relative path in `url(…)`, or after `@import`. */

@@ -1,9 +1,14 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { normalizePath, type ResolvedConfig, type Rolldown } from "vite";
-import type { ModuleResolver } from "./module-resolver.ts";
-import { relativePath } from "./relative-path.ts";
-import { type FileReference, ServerOnlyError, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
+import {
+  type FileReference,
+  type ModuleResolver,
+  relativePath,
+  ServerOnlyError,
+  serverOnlyFile,
+  serverOnlyMessage,
+} from "./modules/index.ts";
 import { checkStyleSheetFiles } from "./style-sheet-files.ts";
 import { checkStyleSheetSyntax } from "./style-sheet-syntax.ts";
 import { CompileError, hasAssetQuery, isInNodeModules, type SourceFile, stripQuery } from "./syntax/index.ts";

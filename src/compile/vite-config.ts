@@ -1,11 +1,8 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { type ConfigEnv, normalizePath, type Plugin, type ResolvedConfig, type UserConfig } from "vite";
-import type { ExposedVariables } from "./environment-variables.ts";
-import { ProjectError } from "./project-error.ts";
-import { relativePath } from "./relative-path.ts";
-import type { DefinedGlobals } from "./server-globals.ts";
-import { isServerOnly } from "./server-only.ts";
+import { isServerOnly, ProjectError, relativePath } from "./modules/index.ts";
+import type { DefinedGlobals, ExposedVariables } from "./rules/index.ts";
 
 /** The name of the plugin of the compile step. */
 export const PLUGIN_NAME = "tsweb";

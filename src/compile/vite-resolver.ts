@@ -1,7 +1,7 @@
 import { normalizePath, type Rolldown } from "vite";
 import type { ModuleCache } from "./module-cache.ts";
-import type { ModuleResolver } from "./module-resolver.ts";
-import type { PackageResolver } from "./other-frameworks.ts";
+import type { ModuleResolver } from "./modules/index.ts";
+import type { PackageResolver } from "./rules/index.ts";
 
 /** What is needed of the context of a plugin's hook. */
 interface ResolvingContext extends Pick<Rolldown.PluginContext, "resolve"> {

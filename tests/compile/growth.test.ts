@@ -21,8 +21,8 @@ vi.mock("node:fs", async (importOriginal) => {
   return { ...fs, readFileSync };
 });
 
-vi.mock("../../src/compile/module-facts.ts", async (importOriginal) => {
-  const original = await importOriginal<typeof import("../../src/compile/module-facts.ts")>();
+vi.mock("../../src/compile/modules/module-facts.ts", async (importOriginal) => {
+  const original = await importOriginal<typeof import("../../src/compile/modules/module-facts.ts")>();
   const readModule: typeof original.readModule = (source, root) => {
     increment(counts.parsed, source.file);
     return original.readModule(source, root);

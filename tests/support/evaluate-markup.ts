@@ -2,7 +2,7 @@
  * Compiles a module with markup as a build does, and runs it.
  */
 import { transformWithOxc } from "vite";
-import { readModule } from "../../src/compile/module-facts.ts";
+import { readModule } from "../../src/compile/modules/index.ts";
 import { emitServerCode } from "../../src/compile/server-code.ts";
 import * as runtime from "../../src/pages/jsx-runtime.ts";
 

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
-import { readModule } from "../../src/compile/module-facts.ts";
-import type { ModuleResolver } from "../../src/compile/module-resolver.ts";
+import { type ModuleResolver, readModule } from "../../src/compile/modules/index.ts";
+import { checkModuleAlone } from "../../src/compile/rules/index.ts";
 import { CompileError } from "../../src/compile/syntax/index.ts";
 
 const ROOT = "/app";
@@ -49,9 +49,11 @@ export function inMemoryResolver(files: Readonly<Record<string, string>>): Modul
   };
 }
 
-/** Reads one module of a test. */
+/** Reads one module of a test, and checks it by the rules that need no other module. */
 export function readTestModule(file: string, code: string) {
-  return readModule({ file: posix.join(ROOT, file), code: parseMarkedCode(code).code }, ROOT);
+  const facts = readModule({ file: posix.join(ROOT, file), code: parseMarkedCode(code).code }, ROOT);
+  checkModuleAlone(facts);
+  return facts;
 }
 
 /** Runs a check and returns the CompileError that it throws. */

@@ -1,0 +1,44 @@
+/**
+ * What the compile step reads of the modules of an application: their declarations and signatures, what they export and import,
+ * and which of them are for the server only.
+ */
+export { type FoundComponent, findComponents } from "./components.ts";
+export type { Declaration } from "./declarations.ts";
+export { exportedValue } from "./exported-value.ts";
+export {
+  actionsOf,
+  importedNameOf,
+  isActionName,
+  isData,
+  isFunctionValue,
+  isIntrinsicName,
+  possibleValues,
+} from "./jsx-values.ts";
+export { type ModuleFacts, readModule } from "./module-facts.ts";
+export { type ModuleResolver, originOf, type ResolvedExport, resolveExport } from "./module-resolver.ts";
+export { type Endpoint, repeatedPathMessage } from "./page-paths.ts";
+export { ProjectError } from "./project-error.ts";
+export { relativePath } from "./relative-path.ts";
+export {
+  appModuleElements,
+  appModuleValues,
+  appOptions,
+  isServerFunction,
+  layoutsOfApp,
+  type ReExport,
+  readModuleList,
+  readServedFunctions,
+  reExportedFunctions,
+  type ServedFunctions,
+  servedFunctions,
+} from "./served-functions.ts";
+export {
+  type FileReference,
+  isServerModule,
+  isServerOnly,
+  realPath,
+  ServerOnlyError,
+  serverOnlyFile,
+  serverOnlyMessage,
+} from "./server-only.ts";
+export { tswebMemberOf, unwrapChain } from "./tsweb-members.ts";

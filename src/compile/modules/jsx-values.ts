@@ -1,0 +1,89 @@
+import type { ESTree } from "vite";
+import {
+  type ImportedName,
+  isFunctionNode,
+  type Node,
+  type Scope,
+  type SourceRange,
+  stringValue,
+  unwrapExpression,
+} from "../syntax/index.ts";
+
+/** Returns the import that an identifier, or a member of a namespace import, refers to. */
+export function importedNameOf(node: Node, scope: Scope): ImportedName | undefined {
+  if (node.type === "Identifier" || node.type === "JSXIdentifier") {
+    const imported = scope.findValue(node.name)?.imported;
+    return imported?.name === "*" ? undefined : imported;
+  }
+  if (node.type !== "MemberExpression" && node.type !== "JSXMemberExpression") return undefined;
+  const { object, property } = node;
+  if (object.type !== "Identifier" && object.type !== "JSXIdentifier") return undefined;
+  const namespace = scope.findValue(object.name)?.imported;
+  const name =
+    property.type === "Identifier" || property.type === "JSXIdentifier" ? property.name : stringValue(property);
+  return namespace?.name === "*" && name !== undefined ? { source: namespace.source, name } : undefined;
+}
+
+/** Returns whether an element is one of HTML or SVG, and not a component. */
+export function isIntrinsicName(name: ESTree.JSXElementName): boolean {
+  return name.type === "JSXNamespacedName" || (name.type === "JSXIdentifier" && /^[a-z]|-/.test(name.name));
+}
+
+/** Returns the expressions whose value an expression may have: the branches of `?:`, `&&`, `||` and `??`. */
+export function possibleValues(node: Node): Node[] {
+  const inner = unwrapExpression(node);
+  if (inner.type === "ConditionalExpression")
+    return [...possibleValues(inner.consequent), ...possibleValues(inner.alternate)];
+  if (inner.type === "LogicalExpression") return [...possibleValues(inner.left), ...possibleValues(inner.right)];
+  return [inner];
+}
+
+/** Returns whether an expression is a function, or a name that is declared as one in this module. */
+export function isFunctionValue(node: Node, scope: Scope): boolean {
+  if (isFunctionNode(node)) return true;
+  const binding = node.type === "Identifier" ? scope.findValue(node.name) : undefined;
+  return (binding?.declarations ?? []).some((declaration) => {
+    if (isFunctionNode(declaration)) return binding?.kind === "function";
+    const init =
+      declaration.type === "VariableDeclarator" && declaration.id.type === "Identifier" ? declaration.init : null;
+    return init ? isFunctionNode(unwrapExpression(init)) : false;
+  });
+}
+
+/** Returns whether an expression cannot be a function. Errs towards no. */
+export function isData(node: Node, scope: Scope): boolean {
+  return possibleValues(node).every((possibleValue) => {
+    switch (possibleValue.type) {
+      case "Literal":
+      case "TemplateLiteral":
+      case "ObjectExpression":
+      case "ArrayExpression":
+      case "UnaryExpression":
+      case "BinaryExpression":
+      case "JSXElement":
+      case "JSXFragment":
+        return true;
+      case "Identifier":
+        return possibleValue.name === "undefined" && !scope.findValue("undefined");
+      default:
+        return false;
+    }
+  });
+}
+
+const ACTIONS = ["action", "formAction"];
+
+/** Returns whether an attribute may be a server function, in JSX. */
+export function isActionName(name: string): boolean {
+  return ACTIONS.includes(name);
+}
+
+/** The attributes of an element that may be server functions. */
+export function actionsOf({ openingElement }: ESTree.JSXElement): { name: string; value: Node; at: SourceRange }[] {
+  return openingElement.attributes.flatMap((attribute) => {
+    if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") return [];
+    const { name } = attribute.name;
+    if (!isActionName(name) || attribute.value?.type !== "JSXExpressionContainer") return [];
+    return [{ name, value: unwrapExpression(attribute.value.expression), at: attribute }];
+  });
+}

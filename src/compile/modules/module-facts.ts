@@ -1,0 +1,152 @@
+import type { ESTree } from "vite";
+import type { Signature, ViewSource } from "../../protocol/index.ts";
+import {
+  CompileError,
+  type FunctionNode,
+  isFunctionNode,
+  type ModuleExports,
+  type Node,
+  parse,
+  readExports,
+  readScopes,
+  rejectRedeclarations,
+  type Scope,
+  type Scopes,
+  type SourceFile,
+  sourceLocation,
+  unwrapExpression,
+} from "../syntax/index.ts";
+import { type Declaration, findDeclarations, Mistakes } from "./declarations.ts";
+import { type Endpoint, readEndpoints } from "./page-paths.ts";
+import { relativePath } from "./relative-path.ts";
+import { isServerModule } from "./server-only.ts";
+import { readSignature } from "./signature.ts";
+
+/** The data that the compile step reads from the text of one module. It does not depend on other modules. */
+export interface ModuleFacts {
+  readonly source: SourceFile;
+  readonly isServerModule: boolean;
+  readonly program: ESTree.Program;
+  readonly scopes: Scopes;
+  readonly exports: ModuleExports;
+  /** The calls of `server()`, `page()`, `route()` and `view()`, in source order. */
+  readonly declarations: readonly Declaration[];
+  /** The signatures of its server functions, in source order. */
+  readonly functions: readonly Signature[];
+  /** The nodes of its server functions, in the same order. */
+  readonly functionNodes: readonly FunctionNode[];
+  /** Its views, by their exported names, in source order. */
+  readonly views: readonly ViewSource[];
+  /** Its pages and routes whose paths are written as text, in source order. */
+  readonly endpoints: readonly Endpoint[];
+  /** The mistakes in its declarations. What has one may be absent above. */
+  readonly mistakes: readonly CompileError[];
+}
+
+/**
+ * Reads a module: its scopes, its exports and its declarations.
+ *
+ * @param root the project's root; the file names in signatures are relative to it
+ * @throws CompileError when the module is no JavaScript or TypeScript
+ */
+export function readModule(source: SourceFile, root: string): ModuleFacts {
+  const program = parse(source);
+  rejectRedeclarations(program, source);
+  const scopes = readScopes(program);
+  const exports = readExports(program, scopes.module);
+  const isServer = isServerModule(source.file, root);
+  const mistakes = new Mistakes();
+  const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer }, mistakes);
+  const file = relativePath(source.file, root);
+  const functions: Signature[] = [];
+  const functionNodes: FunctionNode[] = [];
+  const views: ViewSource[] = [];
+  for (const declaration of declarations) {
+    mistakes.collect(() => {
+      const fn = checkArguments(declaration, source);
+      if (declaration.kind === "view") views.push({ file, name: declaration.name });
+      if (declaration.kind !== "server") return;
+      const serverFunction = readServerFunction(declaration, fn, { source, scopes, file });
+      functions.push(serverFunction.signature);
+      functionNodes.push(serverFunction.fn);
+    });
+  }
+  const endpoints = readEndpoints(declarations, source, mistakes);
+  const text = { source, isServerModule: isServer, program, scopes, exports };
+  return { ...text, declarations, functions, functionNodes, views, endpoints, mistakes: mistakes.found };
+}
+
+const CALL_FORMS = {
+  server: { min: 1, max: 2, form: "server(fn) or server({ … }, fn)" },
+  page: { min: 2, max: 3, form: "page(path, fn) or page(path, { … }, fn)" },
+  route: { min: 2, max: 3, form: "route(pattern, fn) or route(pattern, { … }, fn)" },
+  view: { min: 1, max: 1, form: "view(fn)" },
+} as const;
+
+/** Checks the number of a declaration's arguments and returns the last one: its function. */
+function checkArguments({ kind, call }: Declaration, source: SourceFile): Node {
+  const { min, max, form } = CALL_FORMS[kind];
+  const last = call.arguments.at(-1);
+  const spread = call.arguments.find((argument) => argument.type === "SpreadElement");
+  const isCountValid = call.arguments.length >= min && call.arguments.length <= max;
+  if (!last || spread || !isCountValid || unwrapExpression(last).type === "ObjectExpression") {
+    throw new CompileError(`Invalid arguments of ${kind}(). Call it as ${form}.`, source, spread ?? call);
+  }
+  const value = unwrapExpression(last);
+  const isMarkup = value.type === "JSXElement" || value.type === "JSXFragment";
+  if (isMarkup && (kind === "page" || kind === "view")) {
+    const message = `${kind}() takes a function that returns markup, and this is markup. Write \`() =>\` before it.`;
+    throw new CompileError(message, source, value);
+  }
+  return last;
+}
+
+interface SignatureContext {
+  readonly source: SourceFile;
+  readonly scopes: Scopes;
+  readonly file: string;
+}
+
+function readServerFunction(
+  declaration: Declaration,
+  argument: Node,
+  { source, scopes, file }: SignatureContext,
+): { signature: Signature; fn: FunctionNode } {
+  const { fn, typed } = findFunction(declaration, argument, scopes.module, source);
+  const wrapped = argument.type === "TSAsExpression" || argument.type === "TSSatisfiesExpression";
+  const typedElsewhere = declaration.typedElsewhere || typed || wrapped || Boolean(declaration.call.typeArguments);
+  const { line } = sourceLocation(source, declaration.nameRange.start);
+  const signature = readSignature({ fn, name: declaration.name, file, line, typedElsewhere }, source, scopes);
+  return { signature, fn };
+}
+
+/** Returns the function that is passed to `server()`: inline, or declared in this module. */
+function findFunction(
+  { name }: Declaration,
+  argument: Node,
+  scope: Scope,
+  source: SourceFile,
+): { fn: FunctionNode; typed: boolean } {
+  const reject = (problem: string): never => {
+    throw new CompileError(`${problem}. Write \`export const ${name} = server((…) => …)\`.`, source, argument);
+  };
+  const inner = unwrapExpression(argument);
+  if (isFunctionNode(inner)) return { fn: inner, typed: false };
+  if (inner.type !== "Identifier") {
+    return reject("server() needs a function written in this module, because its parameters are read from the source");
+  }
+  const binding = scope.findValue(inner.name);
+  if (!binding) return reject(`"${inner.name}" is not declared in this module, so its parameters cannot be read`);
+  if (binding.imported) return reject(`"${inner.name}" is imported, so its parameters cannot be read in this module`);
+  if (binding.reassigned) return reject(`"${inner.name}" is reassigned, so its parameters are ambiguous`);
+  for (const node of binding.declarations) {
+    if (isFunctionNode(node)) return { fn: node, typed: false };
+    if (binding.kind !== "const" || node.type !== "VariableDeclarator" || !node.init) continue;
+    const value = unwrapExpression(node.init);
+    const typed = node.id.type === "Identifier" && Boolean(node.id.typeAnnotation);
+    if (isFunctionNode(value) && node.id.type === "Identifier") {
+      return { fn: value, typed: typed || value !== node.init };
+    }
+  }
+  return reject(`"${inner.name}" is neither a function declaration nor a const function of this module`);
+}

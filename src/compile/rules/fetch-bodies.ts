@@ -1,0 +1,62 @@
+import type { ESTree } from "vite";
+import type { ModuleFacts } from "../modules/index.ts";
+import {
+  CompileError,
+  memberPath,
+  type Node,
+  type Scope,
+  type SourceFile,
+  unwrapExpression,
+  walkScoped,
+} from "../syntax/index.ts";
+
+const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self"]);
+
+/**
+ * Rejects `fetch(url, { body: { … } })`: the object would be sent as the text `[object Object]`, and a list without its
+ * brackets. Only objects and lists that are written there are rejected.
+ *
+ * @throws CompileError at the object
+ */
+export function checkFetchBodies({ program, source, scopes }: ModuleFacts): void {
+  if (!/\bfetch\b/.test(source.code) || !/\bbody\b/.test(source.code)) return;
+  walkScoped(program, scopes.module, scopes, (node, scope) => {
+    const body = node.type === "CallExpression" && isFetch(node.callee, scope) ? bodyOf(node) : undefined;
+    if (body) throw new CompileError(messageFor(body, source), source, body);
+    return true;
+  });
+}
+
+function isFetch(callee: Node, scope: Scope): boolean {
+  const [root = "", ...members] = memberPath(callee) ?? [];
+  if (scope.findValue(root)) return false;
+  const path = GLOBAL_OBJECTS.has(root) && members.length > 0 ? members : [root, ...members];
+  return path.join(".") === "fetch";
+}
+
+/** Returns the body of a request, if it is an object or a list that is written in its options. */
+function bodyOf({ arguments: [, options] }: ESTree.CallExpression): Node | undefined {
+  const init = options && unwrapExpression(options);
+  if (init?.type !== "ObjectExpression") return undefined;
+  let body: Node | undefined;
+  for (const property of init.properties) {
+    if (property.type === "SpreadElement" || property.computed)
+      body = undefined; // may replace it
+    else if (property.key.type === "Identifier" && property.key.name === "body")
+      body = unwrapExpression(property.value);
+  }
+  return body?.type === "ObjectExpression" || body?.type === "ArrayExpression" ? body : undefined;
+}
+
+function messageFor(body: Node, { code }: SourceFile): string {
+  const isList = body.type === "ArrayExpression";
+  const text = code.slice(body.start, body.end).replace(/\s+/g, " ");
+  const shown = text.length > 40 ? (isList ? "[…]" : "{ … }") : text;
+  const sent = isList
+    ? "this list is sent as a text without its brackets"
+    : 'this object is sent as the text "[object Object]"';
+  return (
+    `fetch() sends no objects: ${sent}. Write \`body: JSON.stringify(${shown})\` and ` +
+    '`headers: { "content-type": "application/json" }`. To call a function of this application, import a server function.'
+  );
+}

@@ -1,0 +1,117 @@
+import type { ESTree } from "vite";
+import type { Signature } from "../../protocol/index.ts";
+import {
+  actionsOf,
+  importedNameOf,
+  isData,
+  isFunctionValue,
+  isIntrinsicName,
+  type ModuleFacts,
+  type ModuleResolver,
+  possibleValues,
+  resolveExport,
+} from "../modules/index.ts";
+import { CompileError, type Node, type Scope, unwrapExpression, walk, walkScoped } from "../syntax/index.ts";
+
+const NO_SERVER_FUNCTION =
+  "The action of a form must be a server function, and this is another function. Declare it with server() in a server module. To run code in the browser, use `onSubmit` in a view.";
+
+const STREAM =
+  "A stream cannot be the action of a form, because a form has one result. Use a server function that returns a value.";
+
+const BOUND =
+  'bind() does not work for the action of a form, because the form calls the function on the server by its name. Pass the function itself, and send the value in a hidden field: `<input type="hidden" name="id" value={id} />`.';
+
+const NO_FORM_FUNCTION =
+  "This button calls a server function, but its form has none. Add a server function as the `action` of the form: the form then contains the hidden fields that the call needs.";
+
+/**
+ * Checks the actions of forms and buttons, as far as the module shows them.
+ *
+ * @throws CompileError at a function that is no server function, at a stream, at the result of bind(), and at a
+ *   button with a server function in a form without one
+ */
+export async function checkFormActions(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  const actions: { value: Node; scope: Scope }[] = [];
+  walkScoped(facts.program, facts.scopes.module, facts.scopes, (node, scope) => {
+    const handled = handledFunction(node, scope);
+    if (handled) actions.push({ value: handled, scope });
+    if (node.type !== "JSXElement" || !isIntrinsicName(node.openingElement.name)) return true;
+    for (const { value } of actionsOf(node))
+      actions.push(...possibleValues(value).map((one) => ({ value: one, scope })));
+    checkButtons(node, scope, facts);
+    return true;
+  });
+  for (const { value, scope } of actions) {
+    const message = await problemOf(value, scope, { facts, resolver });
+    if (message) throw new CompileError(message, facts.source, value);
+  }
+}
+
+/** Where a check looks for declarations. */
+interface Lookup {
+  readonly facts: ModuleFacts;
+  readonly resolver: ModuleResolver;
+}
+
+async function problemOf(value: Node, scope: Scope, lookup: Lookup): Promise<string | undefined> {
+  if (isFunctionValue(value, scope)) return NO_SERVER_FUNCTION;
+  const bound = boundFunction(value);
+  if (bound) return typeof (await serverFunctionOf(bound, scope, lookup)) === "object" ? BOUND : undefined;
+  const signature = await serverFunctionOf(value, scope, lookup);
+  if (signature === "other") return NO_SERVER_FUNCTION;
+  return signature?.stream ? STREAM : undefined;
+}
+
+/**
+ * Returns the signature of the server function that an expression refers to, here or in another module; `"other"` for
+ * another export of a server module, and `undefined` for anything else.
+ */
+export async function serverFunctionOf(
+  value: Node,
+  scope: Scope,
+  { facts, resolver }: Lookup,
+): Promise<Signature | "other" | undefined> {
+  const local = value.type === "Identifier" ? scope.findValue(value.name) : undefined;
+  const here = facts.declarations.find(({ kind, local: name }) => kind === "server" && name === local?.name);
+  if (here && local?.scope.isModule) return facts.functions.find(({ name }) => name === here.name);
+  const imported = importedNameOf(value, scope);
+  if (!imported) return undefined;
+  const id = await resolver.resolve(imported.source, facts.source.file);
+  const resolved = await resolveExport(id, imported.name, resolver);
+  if (!resolved?.facts.isServerModule) return undefined;
+  return resolved.facts.functions.find((fn) => fn.name === resolved.name) ?? "other";
+}
+
+/** Returns the function of `save.bind(…)`. */
+function boundFunction(value: Node): Node | undefined {
+  if (value.type !== "CallExpression") return undefined;
+  const callee = unwrapExpression(value.callee);
+  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") return undefined;
+  return callee.property.name === "bind" ? unwrapExpression(callee.object) : undefined;
+}
+
+/** Returns the function whose handle `form(save)` creates. */
+function handledFunction(node: Node, scope: Scope): Node | undefined {
+  if (node.type !== "CallExpression") return undefined;
+  const callee = importedNameOf(unwrapExpression(node.callee), scope);
+  const isForm = callee?.name === "form" && (callee.source === "tsweb" || callee.source === "tsweb/browser");
+  const [argument] = node.arguments;
+  return isForm && argument ? unwrapExpression(argument) : undefined;
+}
+
+/** Rejects buttons with a server function in a form whose `action` is none: it lacks the hidden fields. */
+function checkButtons(form: ESTree.JSXElement, scope: Scope, facts: ModuleFacts): void {
+  const { name, attributes } = form.openingElement;
+  if (name.type !== "JSXIdentifier" || name.name !== "form") return;
+  const mayHaveFunction =
+    attributes.some((attribute) => attribute.type === "JSXSpreadAttribute") ||
+    actionsOf(form).some((action) => action.name === "action" && !isData(action.value, scope));
+  if (mayHaveFunction) return;
+  walk(form, (node) => {
+    if (node.type !== "JSXElement" || node === form) return true;
+    const button = actionsOf(node).find((action) => action.name === "formAction" && !isData(action.value, scope));
+    if (button) throw new CompileError(NO_FORM_FUNCTION, facts.source, button.at);
+    return true;
+  });
+}

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { closestName } from "../../text/index.ts";
+import { ProjectError, relativePath } from "../modules/index.ts";
+import { CompileError, findModuleReferences, isScript, parse, type SourceFile, stripQuery } from "../syntax/index.ts";
+import { packageFolder } from "./package-folder.ts";
+import { INSTALL_COMPAT } from "./react-packages.ts";
+
+/** The name of a package, at the start of a specifier. */
+const PACKAGE_NAME = /^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?=\/|$)/i;
+
+/**
+ * Returns the error about an import of a file or package that does not exist, with its location in the importer. If the
+ * importer does not contain the import, as when it was edited since, the error has no location.
+ *
+ * @param importer the file that imports it, absolute
+ */
+export function missingImportError(specifier: string, importer: string, root: string): CompileError | ProjectError {
+  const source = readSource(importer);
+  const start = source && (referenceStart(specifier, source) ?? quotedStart(specifier, source.code));
+  const message = missingImportMessage(specifier, importer, root);
+  if (!source || start === undefined)
+    return new ProjectError(`${message} Imported by ${relativePath(importer, root)}.`);
+  return new CompileError(message, source, { start, end: start + specifier.length + 2 }); // with its quotes
+}
+
+function readSource(file: string): SourceFile | undefined {
+  try {
+    return { file, code: readFileSync(file, "utf8") };
+  } catch {
+    return undefined; // it may have been deleted too, or be a virtual module
+  }
+}
+
+function referenceStart(specifier: string, source: SourceFile): number | undefined {
+  if (!isScript(source.file)) return undefined;
+  try {
+    const references = findModuleReferences(parse(source));
+    return references.find((reference) => reference.specifier === specifier)?.at.start;
+  } catch (error) {
+    if (error instanceof CompileError) return undefined; // it was edited since, and has a syntax error now
+    throw error;
+  }
+}
+
+function quotedStart(specifier: string, code: string): number | undefined {
+  const starts = [`"${specifier}"`, `'${specifier}'`].map((text) => code.indexOf(text)).filter((start) => start >= 0);
+  return starts[0];
+}
+
+/**
+ * Returns the message about an import of a file or package that does not exist, with its fix. Builds, the development
+ * server and style sheets have the same words.
+ *
+ * @param importer the file that imports it, absolute
+ */
+export function missingImportMessage(specifier: string, importer: string, root: string): string {
+  if (/^\.{0,2}\//.test(specifier)) return missingFileMessage(specifier, importer, root);
+  if (specifier.startsWith("#"))
+    return `"${specifier}" matches no file. Correct it, or add it to "imports" in package.json.`;
+  const name = PACKAGE_NAME.exec(specifier)?.[0];
+  if (name === undefined)
+    return `"${specifier}" matches no file. Correct the path, or add its prefix to "paths" in tsconfig.json.`;
+  const folder = packageFolder(name, importer);
+  if (folder === undefined) return `The package "${name}" is not installed. ${installAdvice(name, importer)}`;
+  return `The package "${name}" is installed, but "${specifier}" leads to no file of it. Correct the path; "exports" in its package.json lists the valid ones.`;
+}
+
+const OWN_SERVER =
+  "tsweb serves the application itself: declare pages with page(), and endpoints with route(). To use it inside a server of your " +
+  "own, install the package and see docs/hosts.md of tsweb.";
+
+/** Packages that need more than an installation, or none. */
+const ADVICE: Readonly<Record<string, string>> = {
+  express: OWN_SERVER,
+  koa: OWN_SERVER,
+  fastify: OWN_SERVER,
+  hono: OWN_SERVER,
+  "react-router": 'Each page has its path: page("/guests/:id", …). Link to it with <a href="…">.',
+  "react-router-dom": 'Each page has its path: page("/guests/:id", …). Link to it with <a href="…">.',
+  "socket.io-client": "For messages from the server, use channel(), publish() and subscribe(): docs/live.md of tsweb.",
+  dotenv: "Remove it: tsweb dev reads .env itself. For the built server, write: node --env-file=.env dist/server.mjs",
+  tailwindcss:
+    "Install it: npm install --save-dev tailwindcss @tailwindcss/vite, and add the plugin to vite.config.ts: " +
+    "plugins: [tailwindcss()].",
+  "@vitejs/plugin-react": "Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.",
+  "@vitejs/plugin-react-swc": "Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.",
+  "@preact/preset-vite": "Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.",
+};
+
+/** Returns how to install a package. A library that imports React needs the package that stands for it in views. */
+function installAdvice(name: string, importer: string): string {
+  if (Object.hasOwn(ADVICE, name)) return `${ADVICE[name]}`;
+  const isOfLibrary = /^react(?:-dom)?$/.test(name) && importer.includes("/node_modules/");
+  return isOfLibrary ? `Views are rendered with Preact. ${INSTALL_COMPAT}` : `Install it: npm install ${name}`;
+}
+
+function missingFileMessage(specifier: string, importer: string, root: string): string {
+  const path = stripQuery(specifier);
+  const file = path.startsWith("/") ? path : posix.resolve(posix.dirname(importer), path);
+  const shown = path.startsWith("/") ? path : relativePath(file, root);
+  const suggestion = closestFile(file);
+  const meant = suggestion && `${path.slice(0, path.lastIndexOf("/") + 1)}${suggestion}`;
+  return `"${specifier}" does not exist: there is no file ${shown}. ${meant ? `Did you mean "${meant}"?` : "Correct the path, or create the file."}`;
+}
+
+/** Returns the name of a file in the same folder that the missing file's name probably means. */
+function closestFile(file: string): string | undefined {
+  const folder = posix.dirname(file);
+  if (!existsSync(folder)) return undefined;
+  const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  return closestName(posix.basename(file), names);
+}

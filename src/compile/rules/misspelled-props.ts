@@ -1,0 +1,94 @@
+import type { ESTree } from "vite";
+import { closestName } from "../../text/index.ts";
+import {
+  exportedValue,
+  importedNameOf,
+  isIntrinsicName,
+  type ModuleFacts,
+  type ModuleResolver,
+  type ResolvedExport,
+  resolveExport,
+} from "../modules/index.ts";
+import {
+  CompileError,
+  type ImportedName,
+  isFunctionNode,
+  type Node,
+  type Scopes,
+  stringValue,
+  unwrapExpression,
+  walkScoped,
+} from "../syntax/index.ts";
+
+/** What any element can have. */
+const COMMON_PROPS: ReadonlySet<string> = new Set(["key", "ref", "children"]);
+
+/**
+ * Rejects an attribute that a component does not declare, in place of a prop with a similar name that it requires. Components whose
+ * props the module does not show in full are not checked, nor are elements with a spread.
+ *
+ * @throws CompileError at the attribute
+ */
+export async function checkPropNames(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  const elements: { readonly element: ESTree.JSXOpeningElement; readonly imported: ImportedName }[] = [];
+  const { source, scopes, program } = facts;
+  walkScoped(program, scopes.module, scopes, (element, scope) => {
+    if (element.type !== "JSXOpeningElement" || isIntrinsicName(element.name)) return true;
+    const imported = importedNameOf(element.name, scope);
+    if (imported && element.attributes.length > 0) elements.push({ element, imported });
+    return true;
+  });
+  for (const { element, imported } of elements) {
+    const { name, attributes } = element;
+    const names = new Map<string, ESTree.JSXAttribute>();
+    for (const attribute of attributes) {
+      if (attribute.type === "JSXAttribute" && attribute.name.type === "JSXIdentifier")
+        names.set(attribute.name.name, attribute);
+    }
+    if (names.size < attributes.length) continue;
+    const origin = await resolveExport(await resolver.resolve(imported.source, source.file), imported.name, resolver);
+    const declared = origin && declaredProps(origin);
+    if (!declared) continue;
+    const missing = [...declared].flatMap(([prop, isRequired]) => (isRequired && !names.has(prop) ? [prop] : []));
+    for (const [prop, attribute] of names) {
+      const meant = declared.has(prop) || COMMON_PROPS.has(prop) ? undefined : closestName(prop, missing);
+      if (meant === undefined) continue;
+      const component = source.code.slice(name.start, name.end);
+      throw new CompileError(`${component} has no prop "${prop}". Did you mean "${meant}"?`, source, attribute);
+    }
+  }
+}
+
+/** Returns the props of a component, and whether it requires them, as its type shows them; `undefined` if it does not show all. */
+function declaredProps(component: ResolvedExport): ReadonlyMap<string, boolean> | undefined {
+  const value = exportedValue(component);
+  const declaration = component.facts.declarations.find(({ kind, name }) => kind === "view" && name === component.name);
+  const last = declaration?.call.arguments.at(-1);
+  const fn = last ? unwrapExpression(last) : value;
+  if (!fn || !isFunctionNode(fn)) return undefined;
+  const [parameter] = fn.params;
+  const annotation =
+    parameter?.type === "ObjectPattern" || parameter?.type === "Identifier" ? parameter.typeAnnotation : null;
+  return annotation ? membersOf(annotation.typeAnnotation, component.facts.scopes) : undefined;
+}
+
+function membersOf(type: Node, scopes: Scopes): ReadonlyMap<string, boolean> | undefined {
+  if (type.type === "TSTypeLiteral") return signaturesIn(type.members);
+  if (type.type !== "TSTypeReference" || type.typeName.type !== "Identifier" || type.typeArguments) return undefined;
+  const [node, second] = scopes.module.findType(type.typeName.name)?.declarations ?? [];
+  if (second) return undefined;
+  if (node?.type === "TSInterfaceDeclaration" && node.extends.length === 0) return signaturesIn(node.body.body);
+  const isLiteral = node?.type === "TSTypeAliasDeclaration" && node.typeAnnotation.type === "TSTypeLiteral";
+  return isLiteral ? membersOf(node.typeAnnotation, scopes) : undefined;
+}
+
+function signaturesIn(members: readonly Node[]): ReadonlyMap<string, boolean> | undefined {
+  const props = new Map<string, boolean>();
+  for (const member of members) {
+    if (member.type !== "TSPropertySignature" && member.type !== "TSMethodSignature") return undefined;
+    const name = member.key.type === "Identifier" && !member.computed ? member.key.name : stringValue(member.key);
+    if (name === undefined) return undefined;
+    props.set(name, !member.optional);
+  }
+  return props;
+}

@@ -1,0 +1,211 @@
+import type { ESTree } from "vite";
+import {
+  appModuleElements,
+  appModuleValues,
+  type ModuleFacts,
+  type ModuleResolver,
+  readModuleList,
+  readServedFunctions,
+  relativePath,
+  repeatedPathMessage,
+  resolveExport,
+} from "../modules/index.ts";
+import { CompileError, isFunctionNode, type Node, unwrapExpression, walk } from "../syntax/index.ts";
+import { findBrowserImport } from "./browser-callers.ts";
+import { type ListedModules, readListedModules } from "./listed-modules.ts";
+import type { ViteRuleResolver } from "./rule.ts";
+import { conventionFix, unusedConventions } from "./unused-conventions.ts";
+
+/**
+ * Checks the modules of the application, in its own module.
+ *
+ * @returns warnings
+ * @throws CompileError for a mistake in its list of modules, and for two functions with the same name
+ */
+export async function checkApplicationModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
+  await checkModuleList(entry, resolver);
+  await readServedFunctions(entry, resolver);
+  return unlistedModules(entry, resolver);
+}
+
+/**
+ * Checks the list of modules in the application's own module.
+ *
+ * @throws CompileError at a value that is not an array, and at an element that is not the namespace of a module, or whose module serves nothing
+ */
+export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  for (const value of appModuleValues(entry)) checkIsList(value, entry);
+  for (const { element, imported } of appModuleElements(entry)) {
+    if (!imported) continue;
+    const id = await resolver.resolve(imported.source, entry.source.file);
+    const facts = await resolver.read(id);
+    if (!facts) continue;
+    const file = relativePath(facts.source.file, resolver.root);
+    const namespace = `\`import * as ${entry.source.code.slice(element.start, element.end)} from "${imported.source}"\``;
+    if (imported.name !== "*") {
+      if (!(await isSingleExport(id, imported.name, resolver))) continue;
+      const form = imported.name === "default" ? "the default export" : `"${imported.name}"`;
+      throw new CompileError(
+        `\`modules\` lists whole modules, and this is ${form} of ${file}. Import the module as a namespace: ${namespace}.`,
+        entry.source,
+        element,
+      );
+    }
+    // checkListedModule reports server modules, where the mistake is.
+    if (!facts.isServerModule && servesNothing(facts))
+      throw new CompileError(servesNothingMessage(facts, file), entry.source, element);
+  }
+}
+
+/** Rejects one module, and an object of modules, in place of a list. */
+function checkIsList(value: Node, { scopes, source }: ModuleFacts): void {
+  const local = value.type === "Identifier" ? value.name : undefined;
+  const isModule = local !== undefined && scopes.module.findValue(local)?.imported?.name === "*";
+  if (!isModule && value.type !== "ObjectExpression") return;
+  const names = value.type === "ObjectExpression" ? shorthandNames(value) : [local];
+  throw new CompileError(
+    `\`modules\` must be a list, and this is ${isModule ? "one module" : "an object"}. Write \`modules: [${names.join(", ") || "…"}]\`.`,
+    source,
+    value,
+  );
+}
+
+/** Returns the names in an object such as `{ guests, pages }`; none if it has anything else. */
+function shorthandNames({ properties }: ESTree.ObjectExpression): string[] {
+  const names = properties.flatMap((property) =>
+    property.type === "Property" && property.shorthand && property.key.type === "Identifier" ? [property.key.name] : [],
+  );
+  return names.length === properties.length ? names : [];
+}
+
+/** Returns whether an export is certainly not a module: it does not exist, or is a page, a route, a function or a view. */
+async function isSingleExport(id: string | undefined, name: string, resolver: ModuleResolver): Promise<boolean> {
+  const origin = await resolveExport(id, name, resolver);
+  if (!origin) {
+    const facts = await resolver.read(id);
+    return name === "default" && facts !== undefined && !facts.exports.named.some((exported) => exported.name === name);
+  }
+  return origin.facts.declarations.some((declaration) => declaration.name === origin.name);
+}
+
+/** Returns whether a module certainly exports no page, route or server function. When unsure, it returns `false`. */
+function servesNothing({ declarations, mistakes, exports, scopes, program }: ModuleFacts): boolean {
+  if (declarations.length + mistakes.length > 0 || exports.starExports.length > 0) return false;
+  return exports.named.every(({ isType, from, local }) => {
+    if (isType) return true;
+    if (from) return false;
+    const nodes: readonly Node[] =
+      local === undefined
+        ? program.body.flatMap((node) => (node.type === "ExportDefaultDeclaration" ? [node.declaration] : []))
+        : (scopes.module.findValue(local)?.declarations ?? []);
+    return nodes.length > 0 && nodes.every(isFunctionOrClass);
+  });
+}
+
+function isFunctionOrClass(node: Node): boolean {
+  const value = node.type === "VariableDeclarator" && node.init ? unwrapExpression(node.init) : unwrapExpression(node);
+  return isFunctionNode(value) || value.type === "ClassDeclaration" || value.type === "Literal";
+}
+
+/** @param called a function of the module that a view imports, and the file of the view */
+function servesNothingMessage(
+  { exports, source }: ModuleFacts,
+  file: string,
+  called?: { name: string; file: string },
+): string {
+  const names = exports.named.filter(({ isType }) => !isType).map(({ name }) => name);
+  const problem = `${file} serves nothing: it exports ${names.join(", ") || "nothing"}, but no page(), route() or server().`;
+  if (called && names.includes(called.name))
+    return `${problem} ${called.file} imports ${called.name}: wrap it in server(), as in \`export const ${called.name} = server((…) => …)\`.`;
+  const named = names.find((name) => name !== "default");
+  const convention = names.map(conventionFix).find((known) => known !== undefined);
+  if (convention !== undefined) return `${problem} ${convention}`;
+  const fix = /\.[jt]sx$/.test(source.file)
+    ? `Declare its page as \`export const ${named ?? "home"} = page("/…", () => …)\``
+    : `Wrap each function that the browser calls in server(), as in \`export const ${named ?? "name"} = server((…) => …)\``;
+  return `${problem} ${fix}, or remove the module from \`modules\` of new App.`;
+}
+
+/** Checks a server module, if the application lists it: see {@link checkListedModule}. */
+export async function checkListed(facts: ModuleFacts, resolver: ViteRuleResolver): Promise<string[]> {
+  const listed = await resolver.remember("listed", async () => {
+    const entry = await resolver.application();
+    return entry && readListedModules(entry, resolver);
+  });
+  return listed ? checkListedModule(facts, listed, resolver) : [];
+}
+
+/**
+ * Checks a module that the application lists: it serves something, and no module that is listed earlier has one of its paths.
+ *
+ * @returns warnings about exports that only other frameworks use
+ * @throws CompileError at an export, or at a path
+ */
+export async function checkListedModule(
+  facts: ModuleFacts,
+  listed: ListedModules,
+  resolver: ModuleResolver,
+): Promise<string[]> {
+  const { modules, indexByFile, endpoints } = listed;
+  const index = indexByFile.get(facts.source.file);
+  if (index === undefined || !facts.isServerModule) return [];
+  if (servesNothing(facts)) throw await servesNothingError(facts, modules, resolver);
+  for (const repeated of facts.endpoints) {
+    const first = endpoints.get(repeated.key);
+    if (!first || first.index >= index) continue;
+    const { module, endpoint } = first;
+    const where = `${relativePath(module.source.file, resolver.root)}:${endpoint.line}`;
+    throw new CompileError(repeatedPathMessage(repeated, where, endpoint.kind), facts.source, repeated.at);
+  }
+  return unusedConventions(facts, listed, resolver);
+}
+
+/** Returns the error for a server module that serves nothing, at the function that a view calls if there is one. */
+async function servesNothingError(
+  facts: ModuleFacts,
+  listed: readonly ModuleFacts[],
+  resolver: ModuleResolver,
+): Promise<CompileError> {
+  const values = facts.exports.named.filter(({ isType }) => !isType);
+  const called = await findBrowserImport(facts, listed, resolver);
+  const at = values.find(({ name }) => name === called?.name) ?? values[0];
+  const caller = called && { name: called.name, file: relativePath(called.importer.source.file, resolver.root) };
+  const message = servesNothingMessage(facts, relativePath(facts.source.file, resolver.root), caller);
+  return new CompileError(message, facts.source, at?.at ?? { start: 0, end: 1 });
+}
+
+/**
+ * Returns a warning for each module that the application imports as a namespace and does not use: its pages and functions
+ * are not served.
+ */
+export async function unlistedModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
+  const warnings: string[] = [];
+  if (!readModuleList(entry)) return warnings;
+  const used = usedNames(entry);
+  for (const statement of entry.program.body) {
+    if (statement.type !== "ImportDeclaration" || statement.importKind === "type") continue;
+    const local = statement.specifiers.find(({ type }) => type === "ImportNamespaceSpecifier")?.local.name;
+    if (local === undefined || used.has(local)) continue;
+    const specifier = statement.source.value;
+    const facts = await resolver.read(await resolver.resolve(specifier, entry.source.file));
+    if (!facts?.isServerModule || facts.declarations.length === 0) continue;
+    warnings.push(
+      `${relativePath(entry.source.file, resolver.root)} imports ${local} and does not list it in \`modules\`, so what ` +
+        `${relativePath(facts.source.file, resolver.root)} declares is not served. Add ${local} to \`modules\` of new App.`,
+    );
+  }
+  return warnings;
+}
+
+/** Returns the names that a module uses outside of its imports. */
+function usedNames({ program }: ModuleFacts): Set<string> {
+  const names = new Set<string>();
+  for (const statement of program.body) {
+    if (statement.type === "ImportDeclaration") continue;
+    walk(statement, (node) => {
+      if (node.type === "Identifier" || node.type === "JSXIdentifier") names.add(node.name);
+      return true;
+    });
+  }
+  return names;
+}

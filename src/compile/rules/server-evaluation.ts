@@ -1,0 +1,142 @@
+import { memberPath, type Node, type Scope, stringValue, unwrapExpression } from "../syntax/index.ts";
+import { followsExit, testsEnvironment } from "./environment-guards.ts";
+
+/**
+ * Returns whether an expression is rendered as text or as an attribute of an element while the server renders: its value is
+ * then part of the HTML. When unsure, it returns `false`. A test that holds on the server, such as
+ * `typeof process !== "undefined"`, changes nothing.
+ *
+ * @param node the expression
+ * @param ancestors the nodes that contain it, the innermost first
+ * @param scope the scope in which the names of the conditions are looked up
+ */
+export function isRenderedByServer(node: Node, ancestors: readonly Node[], scope: Scope): boolean {
+  let isInMarkup = false;
+  let child = node;
+  for (const [index, parent] of ancestors.entries()) {
+    if (!isInMarkup && isMarkupValue(parent, ancestors[index + 1], ancestors[index + 2])) isInMarkup = true;
+    else if (!isInMarkup && !passesValue(child, parent)) return false;
+    if (!mayRunOnServer(child, parent, scope)) return false;
+    child = parent;
+  }
+  return isInMarkup;
+}
+
+/** Returns whether a node is the `{…}` of a child or of an attribute of an HTML element. */
+function isMarkupValue(node: Node, parent: Node | undefined, element: Node | undefined): boolean {
+  if (node.type !== "JSXExpressionContainer") return false;
+  if (parent?.type === "JSXElement" || parent?.type === "JSXFragment") return true;
+  if (parent?.type !== "JSXAttribute" || element?.type !== "JSXOpeningElement") return false;
+  const { name } = element;
+  return name.type === "JSXIdentifier" && /^[a-z]/.test(name.name) && !/^(?:on|key$|ref$)/.test(attributeName(parent));
+}
+
+function attributeName(attribute: Node & { type: "JSXAttribute" }): string {
+  return attribute.name.type === "JSXIdentifier" ? attribute.name.name : "";
+}
+
+/** Returns whether the value of a node may be the value of its child, or contains it as text. */
+function passesValue(child: Node, parent: Node): boolean {
+  switch (parent.type) {
+    case "ConditionalExpression":
+      return child !== parent.test;
+    case "LogicalExpression":
+      return parent.operator !== "&&" || child === parent.right;
+    case "BinaryExpression":
+      return parent.operator === "+";
+    case "TemplateLiteral":
+    case "ChainExpression":
+      return true;
+    default:
+      return unwrapExpression(parent) !== parent;
+  }
+}
+
+function mayRunOnServer(child: Node, parent: Node, scope: Scope): boolean {
+  switch (parent.type) {
+    case "IfStatement":
+    case "ConditionalExpression":
+      if (child === parent.test) return true;
+      return isPossible(parent.test, child === parent.consequent, scope);
+    case "LogicalExpression":
+      return (
+        child === parent.left || parent.operator === "??" || isPossible(parent.left, parent.operator === "&&", scope)
+      );
+    case "BlockStatement":
+    case "Program":
+      return !followsExit(child, parent.body, scope);
+    case "SwitchCase":
+      return !followsExit(child, parent.consequent, scope);
+    case "SwitchStatement":
+      return !testsEnvironment(parent.discriminant, scope);
+    default:
+      return true;
+  }
+}
+
+/** Returns whether a condition may have a value on the server. A test of the environment must be one that is understood. */
+function isPossible(test: Node, expected: boolean, scope: Scope): boolean {
+  const value = valueOnServer(test, scope);
+  return value === undefined ? !testsEnvironment(test, scope) : value === expected;
+}
+
+/** Returns the value that a test of the environment has on the server; `undefined` if it is not known. */
+function valueOnServer(test: Node, scope: Scope, depth = 0): boolean | undefined {
+  const inner = unwrapExpression(test);
+  switch (inner.type) {
+    case "UnaryExpression":
+      return inner.operator === "!" ? negate(valueOnServer(inner.argument, scope, depth)) : undefined;
+    case "LogicalExpression": {
+      const values = [valueOnServer(inner.left, scope, depth), valueOnServer(inner.right, scope, depth)];
+      if (inner.operator === "??") return undefined;
+      const deciding = inner.operator === "||";
+      if (values.includes(deciding)) return deciding;
+      return values.includes(undefined) ? undefined : !deciding;
+    }
+    case "BinaryExpression":
+      return comparisonOnServer(inner, scope);
+    case "Identifier": {
+      const binding = scope.findValue(inner.name);
+      const [declaration] = binding?.kind === "const" ? binding.declarations : [];
+      if (!binding || depth > 4 || declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier")
+        return existsOnServer(inner, scope);
+      return declaration.init ? valueOnServer(declaration.init, binding.scope, depth + 1) : undefined;
+    }
+    default:
+      return existsOnServer(inner, scope);
+  }
+}
+
+/** Returns the value of `typeof process !== "undefined"` and `"process" in globalThis`. */
+function comparisonOnServer(node: Node & { type: "BinaryExpression" }, scope: Scope): boolean | undefined {
+  const name = stringValue(node.left);
+  if (node.operator === "in")
+    return memberPath(node.right)?.join(".") === "globalThis" ? environmentOf(name ?? "") : undefined;
+  const operand = unwrapExpression(node.left);
+  if (operand.type !== "UnaryExpression" || operand.operator !== "typeof") return undefined;
+  const exists = existsOnServer(operand.argument, scope);
+  const equals = /^===?$/.test(node.operator);
+  if (!equals && !/^!==?$/.test(node.operator)) return undefined;
+  if (stringValue(node.right) === "undefined") return equals ? negate(exists) : exists;
+  return stringValue(node.right) === "object" ? (equals ? exists : negate(exists)) : undefined;
+}
+
+/** Returns whether an expression such as `globalThis.process` has a value on the server. */
+function existsOnServer(node: Node, scope: Scope): boolean | undefined {
+  const path = memberPath(node);
+  const [root] = path ?? [];
+  if (root === undefined || scope.findValue(root)) return undefined;
+  const names = root === "globalThis" ? path?.slice(1) : path;
+  return /^process(?:\.env|\.versions(?:\.node)?)?$/.test(names?.join(".") ?? "") || names?.length === 1
+    ? environmentOf(names?.[0] ?? "")
+    : undefined;
+}
+
+function environmentOf(name: string): boolean | undefined {
+  if (name === "process") return true;
+  return name === "window" || name === "document" ? false : undefined;
+}
+
+function negate(value: boolean | undefined): boolean | undefined {
+  return value === undefined ? undefined : !value;
+}

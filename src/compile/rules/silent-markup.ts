@@ -1,0 +1,148 @@
+import type { ESTree } from "vite";
+import { isIntrinsicName, type ModuleFacts } from "../modules/index.ts";
+import {
+  CompileError,
+  isFunctionNode,
+  memberName,
+  memberPath,
+  type Node,
+  type Scope,
+  stringValue,
+  unwrapExpression,
+  walk,
+  walkScoped,
+} from "../syntax/index.ts";
+import { findUnchangedValue } from "./unchanged-values.ts";
+
+/** What JSX has in place of the directives of Vue and AngularJS. */
+const DIRECTIVES: Readonly<Record<string, string>> = {
+  "v-if": "{isShown && <p>…</p>}",
+  "v-else": "{isShown ? <p>…</p> : <p>…</p>}",
+  "v-else-if": "{isShown ? <p>…</p> : <p>…</p>}",
+  "v-show": "hidden={!isShown}",
+  "v-for": "{items.map((item) => <li key={item.id}>…</li>)}",
+  "v-model": "value={form.name} onInput={(event) => (form.name = event.currentTarget.value)}",
+  "v-on": "onClick={() => …}",
+  "v-bind": "class={…}",
+  "v-text": "<p>{text}</p>",
+  "ng-if": "{isShown && <p>…</p>}",
+  "ng-show": "hidden={!isShown}",
+  "ng-hide": "hidden={isHidden}",
+  "ng-repeat": "{items.map((item) => <li key={item.id}>…</li>)}",
+  "ng-model": "value={form.name} onInput={(event) => (form.name = event.currentTarget.value)}",
+  "ng-click": "onClick={() => …}",
+  "ng-class": "class={…}",
+};
+
+/**
+ * Rejects markup of views that has no effect, or never the intended one, and that neither TypeScript nor the browser reports:
+ * directives of other frameworks, the markup of a `forEach`, random keys, and the value of a checkbox that has none
+ * or never changes.
+ *
+ * Modules without views are not checked: a page may be for a script that reads such attributes.
+ *
+ * @throws CompileError at the attribute or the expression
+ */
+export function checkSilentMarkup(facts: ModuleFacts): void {
+  const { program, scopes, source, views } = facts;
+  if (views.length === 0) return;
+  const reject = (message: string, at: Node): never => {
+    throw new CompileError(message, source, at);
+  };
+  walkScoped(program, scopes.module, scopes, (node, scope) => {
+    if (node.type === "JSXOpeningElement") {
+      for (const attribute of node.attributes) {
+        const message =
+          attribute.type === "JSXAttribute" && (directiveMessage(node, attribute) ?? keyMessage(attribute, scope));
+        if (message) reject(message, attribute);
+      }
+      const value = readOnOffValue(node);
+      if (value) reject(ON_OFF_VALUE, value);
+      const unchanged = findUnchangedValue(node);
+      if (unchanged) reject(unchanged.message, unchanged.at);
+    }
+    if (node.type === "JSXElement" || node.type === "JSXFragment") {
+      const loop = node.children.find(isLoopOfMarkup);
+      if (loop) reject(FOR_EACH, loop);
+    }
+    return true;
+  });
+}
+
+const FOR_EACH =
+  "forEach returns nothing, so this markup is not shown. Write map: `{items.map((item) => <li key={item.id}>…</li>)}`.";
+
+const ON_OFF_VALUE =
+  'The value of this element is always the text "on", because it has no attribute `value`. Read `event.currentTarget.checked`.';
+
+/** Custom elements define their own attributes. */
+function directiveMessage({ name: element }: ESTree.JSXOpeningElement, attribute: ESTree.JSXAttribute) {
+  if (!isIntrinsicName(element) || element.type !== "JSXIdentifier" || element.name.includes("-")) return undefined;
+  const { name } = attribute;
+  const directive = name.type === "JSXIdentifier" ? name.name : name.namespace.name;
+  if (!Object.hasOwn(DIRECTIVES, directive)) return undefined;
+  return `The attribute ${directive} has no effect: it is a directive of ${directive.startsWith("v") ? "Vue" : "AngularJS"}. Write \`${DIRECTIVES[directive]}\`.`;
+}
+
+function keyMessage({ name, value }: ESTree.JSXAttribute, scope: Scope): string | undefined {
+  if (name.type !== "JSXIdentifier" || name.name !== "key" || value?.type !== "JSXExpressionContainer")
+    return undefined;
+  const call = unwrapExpression(value.expression);
+  const path = call.type === "CallExpression" ? memberPath(call.callee) : undefined;
+  const isRandom = ["Math.random", "crypto.randomUUID"].includes(path?.join(".") ?? "");
+  if (!isRandom || scope.findValue(path?.[0] ?? "")) return undefined;
+  return "This key is different at each rendering, so the element is created again and loses its state and its focus. Use a value that stays, such as an id: `key={item.id}`.";
+}
+
+/** Returns whether a child is a call of `forEach` whose function returns markup. */
+function isLoopOfMarkup(child: ESTree.JSXChild): boolean {
+  if (child.type !== "JSXExpressionContainer") return false;
+  const inner = unwrapExpression(child.expression);
+  const call = inner.type === "ChainExpression" ? inner.expression : inner;
+  if (call.type !== "CallExpression" || call.callee.type !== "MemberExpression") return false;
+  const callback = call.arguments[0] && unwrapExpression(call.arguments[0]);
+  if (memberName(call.callee) !== "forEach" || !callback || !isFunctionNode(callback) || !callback.body) return false;
+  const { body } = callback;
+  const last = body.type === "BlockStatement" ? body.body.at(-1) : undefined;
+  const result = last?.type === "ReturnStatement" ? last.argument : body;
+  return result !== null && result !== undefined && isMarkup(unwrapExpression(result));
+}
+
+const isMarkup = (node: Node) => node.type === "JSXElement" || node.type === "JSXFragment";
+
+/**
+ * Returns where a handler of a checkbox or a radio button reads the value of its element, which has none: `undefined` if the
+ * element may have one.
+ */
+function readOnOffValue({ name, attributes }: ESTree.JSXOpeningElement): Node | undefined {
+  if (name.type !== "JSXIdentifier" || name.name !== "input") return undefined;
+  let type: string | undefined;
+  const handlers: Node[] = [];
+  for (const attribute of attributes) {
+    if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") return undefined;
+    const { value } = attribute;
+    if (/^(?:value|defaultValue|ref)$/i.test(attribute.name.name)) return undefined;
+    if (attribute.name.name === "type" && value)
+      type = stringValue(value.type === "JSXExpressionContainer" ? unwrapExpression(value.expression) : value);
+    if (/^on[A-Z]/.test(attribute.name.name) && value?.type === "JSXExpressionContainer")
+      handlers.push(value.expression);
+  }
+  if (type !== "checkbox" && type !== "radio") return undefined;
+  return handlers.map(valueRead).find((node) => node !== undefined);
+}
+
+/** Returns where an arrow function reads `event.currentTarget.value`, if it assigns nothing to it. */
+function valueRead(handler: Node): Node | undefined {
+  const fn = unwrapExpression(handler);
+  const [event] = isFunctionNode(fn) ? fn.params : [];
+  if (event?.type !== "Identifier") return undefined;
+  const path = `${event.name}.currentTarget.value`;
+  let read: Node | undefined;
+  let isAssigned = false;
+  walk(fn, (node) => {
+    if (node.type === "AssignmentExpression") isAssigned ||= memberPath(node.left)?.join(".") === path;
+    if (node.type === "MemberExpression" && memberPath(node)?.join(".") === path) read ??= node;
+    return true;
+  });
+  return isAssigned ? undefined : read;
+}
