@@ -126,7 +126,7 @@ export async function readBrowserImports(
 ): Promise<BrowserImports> {
   const check = new BrowserImportCheck(facts, resolver, readServed ?? (async () => undefined));
   const removed: SourceRange[] = [];
-  for (const reference of findModuleReferences(facts.program)) {
+  for (const reference of findModuleReferences(facts.scopes)) {
     if (!reference.isType) await check.checkReference(reference);
     else if (reference.leavesImport && (await check.isServerOnly(reference))) removed.push(reference.node);
   }

@@ -9,23 +9,14 @@ import {
   possibleValues,
   resolveExport,
 } from "./modules/index.ts";
-import {
-  type ImportedName,
-  type Node,
-  type Scope,
-  specifierName,
-  stringValue,
-  unwrapExpression,
-  walk,
-  walkScoped,
-} from "./syntax/index.ts";
+import { type Node, nodesOf, type Scope, specifierName, stringValue, unwrapExpression } from "./syntax/index.ts";
 
 /** Returns the modules of tsweb that a module of the browser needs besides those that it imports. */
 export async function neededModules(facts: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
   return [
     ...((await hasFormActions(facts, resolver)) ? ["tsweb/forms"] : []),
-    ...(hasNumberStyles(facts.program) ? ["tsweb/styles"] : []),
-    ...(hasSelectDefaults(facts.program) ? ["tsweb/selects"] : []),
+    ...(hasNumberStyles(facts) ? ["tsweb/styles"] : []),
+    ...(hasSelectDefaults(facts) ? ["tsweb/selects"] : []),
   ];
 }
 
@@ -35,24 +26,19 @@ export async function neededModules(facts: ModuleFacts, resolver: ModuleResolver
  * `h("form", { action: save })`, is found where it has the name of an action.
  */
 async function hasFormActions(facts: ModuleFacts, resolver: ModuleResolver): Promise<boolean> {
-  let found = false;
-  const imports: ImportedName[] = [];
-  walkScoped(facts.program, facts.scopes.module, facts.scopes, (node, scope) => {
-    if (node.type === "JSXElement") {
-      found ||= actionsOf(node).some(({ value }) => !possibleValues(value).every((one) => isText(one, scope)));
-    }
-    if (node.type === "ImportDeclaration") found ||= importsForm(node);
+  if (nodesOf(facts.scopes, "ImportDeclaration").some(({ node }) => importsForm(node))) return true;
+  for (const { node, scope } of nodesOf(facts.scopes, "JSXElement")) {
+    if (actionsOf(node).some(({ value }) => !possibleValues(value).every((one) => isText(one, scope)))) return true;
+  }
+  for (const { node, scope } of nodesOf(facts.scopes, "Property", "AssignmentExpression")) {
     const passed = passedAction(node);
     const imported = passed && importedNameOf(unwrapExpression(passed), scope);
-    if (imported) imports.push(imported);
-    return !found;
-  });
-  for (const imported of found ? [] : imports) {
+    if (!imported) continue;
     const id = await resolver.resolve(imported.source, facts.source.file);
     const resolved = await resolveExport(id, imported.name, resolver);
-    found ||= resolved?.facts.isServerModule ?? false;
+    if (resolved?.facts.isServerModule) return true;
   }
-  return found;
+  return false;
 }
 
 /** Returns whether an expression is evidently no function: also a constant of the module. */
@@ -90,14 +76,11 @@ function passedAction(node: Node): Node | undefined {
  * Returns whether a module may contain a `style` with a number, as an attribute or a property of an object: `style={{ width: 4 }}`.
  * The browser then needs `tsweb/styles`. Errs towards yes.
  */
-function hasNumberStyles(program: ESTree.Program): boolean {
-  let found = false;
-  walk(program, (node) => {
+function hasNumberStyles({ scopes }: ModuleFacts): boolean {
+  return nodesOf(scopes, "JSXAttribute", "Property").some(({ node }) => {
     const value = styleOf(node);
-    found ||= value !== undefined && !possibleValues(value).every(hasNoNumber);
-    return !found;
+    return value !== undefined && !possibleValues(value).every(hasNoNumber);
   });
-  return found;
 }
 
 /** Returns the value that a node gives to `style`. */
@@ -132,15 +115,12 @@ function isTextProperty(property: ESTree.ObjectPropertyKind): boolean {
  * Returns whether a module may contain `<select defaultValue>`, also as `<select {...props}>` or `h("select", props)`. The browser
  * then needs `tsweb/selects`. A component whose element is a prop is not found.
  */
-function hasSelectDefaults(program: ESTree.Program): boolean {
-  let found = false;
-  walk(program, (node) => {
-    if (node.type === "JSXOpeningElement" && node.name.type === "JSXIdentifier" && node.name.name === "select")
-      found ||= node.attributes.some(mayBeDefault);
-    if (node.type === "CallExpression") found ||= isCreated(node);
-    return !found;
-  });
-  return found;
+function hasSelectDefaults({ scopes }: ModuleFacts): boolean {
+  const isSelect = ({ name }: ESTree.JSXOpeningElement) => name.type === "JSXIdentifier" && name.name === "select";
+  return (
+    nodesOf(scopes, "JSXOpeningElement").some(({ node }) => isSelect(node) && node.attributes.some(mayBeDefault)) ||
+    nodesOf(scopes, "CallExpression").some(({ node }) => isCreated(node))
+  );
 }
 
 function mayBeDefault(attribute: ESTree.JSXAttributeItem): boolean {

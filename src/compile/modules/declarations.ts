@@ -4,13 +4,13 @@ import {
   exportsOfLocal,
   type ModuleExports,
   type Node,
+  nodesOf,
   type Scope,
   type Scopes,
   type SourceFile,
   type SourceRange,
   stringValue,
   unwrapExpression,
-  walkScoped,
 } from "../syntax/index.ts";
 
 /** The functions of tsweb whose calls the compile step reads. */
@@ -87,16 +87,14 @@ export function findDeclarations(program: ESTree.Program, module: DeclaringModul
   const { scopes, exports, source } = module;
   const positions = topLevelPositions(program);
   const declarations: Declaration[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "CallExpression") return true;
+  for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
     const kind = declarationKind(node, scope);
-    if (kind === undefined) return true;
+    if (kind === undefined) continue;
     mistakes.collect(() => {
       checkModuleKind(kind, node, module, positions);
       declarations.push(readDeclaration(kind, node, { position: positions.get(node), scope, exports, source }));
     });
-    return true;
-  });
+  }
   return declarations;
 }
 

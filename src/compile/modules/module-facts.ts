@@ -51,8 +51,8 @@ export interface ModuleFacts {
  */
 export function readModule(source: SourceFile, root: string): ModuleFacts {
   const program = parse(source);
-  rejectRedeclarations(program, source);
   const scopes = readScopes(program);
+  rejectRedeclarations(scopes, source);
   const exports = readExports(program, scopes.module);
   const isServer = isServerModule(source.file, root);
   const mistakes = new Mistakes();

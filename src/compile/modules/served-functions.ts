@@ -3,9 +3,9 @@ import {
   CompileError,
   type ImportedName,
   type Node,
+  nodesOf,
   type SourceRange,
   unwrapExpression,
-  walk,
 } from "../syntax/index.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
@@ -85,19 +85,8 @@ export function appOptions(facts: ModuleFacts): ESTree.ObjectProperty[] {
   });
 }
 
-/** The applications of modules, which several checks need. */
-const applications = new WeakMap<ModuleFacts, readonly ESTree.NewExpression[]>();
-
-function applicationsIn(facts: ModuleFacts): readonly ESTree.NewExpression[] {
-  const known = applications.get(facts);
-  if (known) return known;
-  const apps: ESTree.NewExpression[] = [];
-  walk(facts.program, (node) => {
-    if (node.type === "NewExpression" && isApp(node, facts)) apps.push(node);
-    return true;
-  });
-  applications.set(facts, apps);
-  return apps;
+function applicationsIn(facts: ModuleFacts): ESTree.NewExpression[] {
+  return nodesOf(facts.scopes, "NewExpression").flatMap(({ node }) => (isApp(node, facts) ? [node] : []));
 }
 
 /** Returns the elements of the list of modules of one application; `undefined` when its source does not show the list. */

@@ -1,5 +1,5 @@
 import { importedNameOf, type ModuleFacts } from "../modules/index.ts";
-import { CompileError, type Node, type Scope, unwrapExpression, walkScoped } from "../syntax/index.ts";
+import { CompileError, type Node, nodesOf, type Scope, unwrapExpression } from "../syntax/index.ts";
 
 const ROUTE = "Declare `page(path, …)` or `route(…)` in a server module, and list the module in `modules` of new App.";
 
@@ -20,16 +20,15 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
  *
  * @throws CompileError at the first call
  */
-export function checkAppCalls({ program, scopes, source }: ModuleFacts): void {
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "CallExpression") return true;
+export function checkAppCalls({ scopes, source }: ModuleFacts): void {
+  for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
     const callee = unwrapExpression(node.callee);
-    if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") return true;
+    if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") continue;
     const { name } = callee.property;
     const advice = ADVICE.get(name);
-    if (advice === undefined || !isApp(unwrapExpression(callee.object), scope)) return true;
+    if (advice === undefined || !isApp(unwrapExpression(callee.object), scope)) continue;
     throw new CompileError(`An App has no ${name}(). ${advice}`, source, callee.property);
-  });
+  }
 }
 
 /** Returns whether an expression is `new App(…)`, or a constant with this value. */

@@ -44,7 +44,7 @@ export async function* importsOf(
   const files = new Set(queue.map(({ source }) => source.file));
   for (let index = 0; index < Math.min(queue.length, MAX_MODULES); index++) {
     const importer = queue[index] as ModuleFacts; // the index is below the length
-    for (const { specifier, kind, names, isType } of findModuleReferences(importer.program)) {
+    for (const { specifier, kind, names, isType } of findModuleReferences(importer.scopes)) {
       if (isType || kind === "url") continue;
       const facts = await resolver.read(await resolver.resolve(specifier, importer.source.file));
       if (!facts) continue;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ESTree } from "vite";
 import { closestName } from "../../text/index.ts";
 import { type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { memberName, type Node, sourceLocation, walkScoped } from "../syntax/index.ts";
+import { memberName, type Node, nodesOf, sourceLocation } from "../syntax/index.ts";
 
 /** What can give a CSS module names that are not in its text: other files, mixins, loops and concatenated selectors. */
 const GENERATED =
@@ -68,20 +68,20 @@ function normalize(name: string): string {
 
 /** Returns the members of an import that a module reads, each name once: `styles.card`, `styles["card-title"]`. */
 function namesRead(
-  { program, scopes }: ModuleFacts,
+  { scopes }: ModuleFacts,
   specifier: ESTree.ImportDeclarationSpecifier,
 ): { readonly name: string; readonly at: Node }[] {
   const found = new Map<string, Node>();
   const skipped = new Set<Node>();
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type === "AssignmentExpression") skipped.add(node.left);
-    if (node.type === "LogicalExpression") skipped.add(node.left); // `styles[name] ?? …` may be missing on purpose
-    if (node.type !== "MemberExpression" || skipped.has(node) || node.object.type !== "Identifier") return true;
-    if (scope.findValue(node.object.name)?.declarations[0] !== specifier) return true;
+  for (const { node } of nodesOf(scopes, "AssignmentExpression")) skipped.add(node.left);
+  // `styles[name] ?? …` may be missing on purpose
+  for (const { node } of nodesOf(scopes, "LogicalExpression")) skipped.add(node.left);
+  for (const { node, scope } of nodesOf(scopes, "MemberExpression")) {
+    if (skipped.has(node) || node.object.type !== "Identifier") continue;
+    if (scope.findValue(node.object.name)?.declarations[0] !== specifier) continue;
     const name = memberName(node);
     if (name !== undefined && name !== "default" && !(name in Object.prototype) && !found.has(name))
       found.set(name, node);
-    return true;
-  });
+  }
   return [...found].map(([name, at]) => ({ name, at }));
 }

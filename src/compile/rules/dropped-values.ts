@@ -1,13 +1,12 @@
-import type { ESTree } from "vite";
 import { importedNameOf, type ModuleFacts } from "../modules/index.ts";
 import {
   CompileError,
   type ImportedName,
   type Node,
+  nodesOf,
   type Scopes,
   type SourceFile,
   unwrapExpression,
-  walkScoped,
 } from "../syntax/index.ts";
 import type { Call } from "./call-text.ts";
 import { isErrorClass, mayContainErrorClass, unthrownMessage } from "./unthrown-errors.ts";
@@ -25,9 +24,9 @@ export function mayDropValues(code: string): boolean {
  *
  * @throws CompileError at the expression
  */
-export function checkDroppedValues({ program, source, scopes }: ModuleFacts): void {
+export function checkDroppedValues({ source, scopes }: ModuleFacts): void {
   if (!mayDropValues(source.code)) return;
-  for (const { call, imported } of droppedImportedCalls(program, scopes)) {
+  for (const { call, imported } of droppedImportedCalls(scopes)) {
     const message = droppedMessage(call, imported, source);
     if (message !== undefined) throw new CompileError(message, source, call);
   }
@@ -44,16 +43,14 @@ export function droppedMessage(call: Call, origin: ImportedName, source: SourceF
 }
 
 /** Returns the calls of imported functions and classes whose value a statement drops. */
-export function droppedImportedCalls(program: ESTree.Program, scopes: Scopes) {
+export function droppedImportedCalls(scopes: Scopes) {
   const calls: { readonly call: Call; readonly imported: ImportedName }[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "ExpressionStatement") return true;
+  for (const { node, scope } of nodesOf(scopes, "ExpressionStatement")) {
     for (const call of droppedCalls(node.expression)) {
       const imported = importedNameOf(unwrapExpression(call.callee), scope);
       if (imported) calls.push({ call, imported });
     }
-    return true;
-  });
+  }
   return calls;
 }
 

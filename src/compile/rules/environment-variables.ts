@@ -3,6 +3,8 @@ import {
   CompileError,
   memberName,
   type Node,
+  nodesOf,
+  type Scopes,
   sourceLocation,
   stringValue,
   unwrapExpression,
@@ -29,10 +31,10 @@ export function checkEnvironmentVariables(
   { exposed, root }: Pick<ViteRuleResolver, "exposed" | "root">,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string[] {
-  const { program, source, isServerModule } = facts;
+  const { scopes, source, isServerModule } = facts;
   // Tests in the source use what Vitest provides.
   if (!exposed || !source.code.includes("import.meta") || source.code.includes("import.meta.vitest")) return [];
-  const { reads, tested } = readVariables(program);
+  const { reads, tested } = readVariables(scopes);
   const warnings = new Map<string, string>();
   for (const { name, at } of reads) {
     if (CONSTANTS.has(name) || exposed.has(name)) continue;
@@ -59,11 +61,11 @@ interface VariableRead {
 }
 
 /** Returns the variables that a module reads, and the names of those that it tests or gives a default to. */
-function readVariables(program: Node): { reads: VariableRead[]; tested: ReadonlySet<string> } {
+function readVariables(scopes: Scopes): { reads: VariableRead[]; tested: ReadonlySet<string> } {
   const reads: VariableRead[] = [];
   const tested = new Set<string>();
   const assigned = new Set<Node>();
-  walk(program, (node) => {
+  for (const { node } of nodesOf(scopes, ...CONDITIONAL_NODES)) {
     for (const condition of conditionsOf(node)) {
       walk(condition, (part) => {
         const name = variableOf(part);
@@ -71,7 +73,9 @@ function readVariables(program: Node): { reads: VariableRead[]; tested: Readonly
         return true;
       });
     }
-    if (node.type === "AssignmentExpression") assigned.add(node.left);
+  }
+  for (const { node } of nodesOf(scopes, "AssignmentExpression")) assigned.add(node.left);
+  for (const { node } of nodesOf(scopes, "VariableDeclarator", "MemberExpression")) {
     if (node.type === "VariableDeclarator" && node.init && isEnvironment(node.init)) {
       for (const read of destructured(node.id)) {
         reads.push(read);
@@ -80,10 +84,14 @@ function readVariables(program: Node): { reads: VariableRead[]; tested: Readonly
     }
     const name = variableOf(node);
     if (name !== undefined && !assigned.has(node)) reads.push({ name, at: node });
-    return true;
-  });
+  }
   return { reads, tested };
 }
+
+const CONDITIONAL_NODES = [
+  ...(["LogicalExpression", "ConditionalExpression", "IfStatement"] as const),
+  ...(["BinaryExpression", "UnaryExpression", "SwitchStatement"] as const),
+];
 
 /** Returns the parts of a node that decide what it does next, or which value it has. */
 function conditionsOf(node: Node): Node[] {

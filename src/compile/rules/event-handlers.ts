@@ -1,5 +1,5 @@
 import { isIntrinsicName, type ModuleFacts, type ModuleResolver, possibleValues } from "../modules/index.ts";
-import { CompileError, type Node, type Scope, walkScoped } from "../syntax/index.ts";
+import { CompileError, type Node, nodesOf, type Scope } from "../syntax/index.ts";
 import { calledHandlerMessage } from "./called-handlers.ts";
 import { serverFunctionOf } from "./form-actions.ts";
 import { meantHandler } from "./handler-names.ts";
@@ -38,10 +38,10 @@ export async function checkEventHandlers(facts: ModuleFacts, resolver: ModuleRes
   }
 }
 
-function handlersIn({ program, scopes, source }: ModuleFacts): Handler[] {
+function handlersIn({ scopes, source }: ModuleFacts): Handler[] {
   const handlers: Handler[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "JSXOpeningElement" || !isIntrinsicName(node.name)) return true;
+  for (const { node, scope } of nodesOf(scopes, "JSXOpeningElement")) {
+    if (!isIntrinsicName(node.name)) continue;
     const isForm = node.name.type === "JSXIdentifier" && node.name.name === "form";
     for (const attribute of node.attributes) {
       if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") continue;
@@ -51,8 +51,7 @@ function handlersIn({ program, scopes, source }: ModuleFacts): Handler[] {
       for (const value of possibleValues(attribute.value.expression))
         handlers.push({ attribute: name, isForm, value, scope });
     }
-    return true;
-  });
+  }
   return handlers;
 }
 

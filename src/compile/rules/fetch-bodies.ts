@@ -4,10 +4,10 @@ import {
   CompileError,
   memberPath,
   type Node,
+  nodesOf,
   type Scope,
   type SourceFile,
   unwrapExpression,
-  walkScoped,
 } from "../syntax/index.ts";
 
 const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self"]);
@@ -18,13 +18,12 @@ const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "se
  *
  * @throws CompileError at the object
  */
-export function checkFetchBodies({ program, source, scopes }: ModuleFacts): void {
+export function checkFetchBodies({ source, scopes }: ModuleFacts): void {
   if (!/\bfetch\b/.test(source.code) || !/\bbody\b/.test(source.code)) return;
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    const body = node.type === "CallExpression" && isFetch(node.callee, scope) ? bodyOf(node) : undefined;
+  for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
+    const body = isFetch(node.callee, scope) ? bodyOf(node) : undefined;
     if (body) throw new CompileError(messageFor(body, source), source, body);
-    return true;
-  });
+  }
 }
 
 function isFetch(callee: Node, scope: Scope): boolean {

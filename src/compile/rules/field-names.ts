@@ -1,6 +1,6 @@
 import type { ESTree } from "vite";
 import type { ModuleFacts } from "../modules/index.ts";
-import { CompileError, stringValue, walk } from "../syntax/index.ts";
+import { ancestorsOf, CompileError, type Node, nodesOf, stringValue } from "../syntax/index.ts";
 
 /**
  * The members of an element that Preact reads when it hydrates, changes, moves or removes a `<form>`. A form has its fields as
@@ -25,19 +25,18 @@ const FIELDS: ReadonlySet<string> = new Set([
  *
  * @throws CompileError at the attribute
  */
-export function checkFieldNames({ program, source }: ModuleFacts): void {
-  walk(program, (form) => {
-    if (form.type !== "JSXElement" || elementName(form.openingElement) !== "form") return true;
-    walk(form, (node) => {
-      if (node.type !== "JSXOpeningElement" || !FIELDS.has(elementName(node))) return true;
-      for (const attribute of node.attributes) {
-        const message = attribute.type === "JSXAttribute" && messageOf(attribute);
-        if (message) throw new CompileError(message, source, attribute);
-      }
-      return true;
-    });
-    return false;
-  });
+export function checkFieldNames({ scopes, source }: ModuleFacts): void {
+  for (const field of nodesOf(scopes, "JSXOpeningElement")) {
+    if (!FIELDS.has(elementName(field.node)) || !ancestorsOf(field).some(isForm)) continue;
+    for (const attribute of field.node.attributes) {
+      const message = attribute.type === "JSXAttribute" && messageOf(attribute);
+      if (message) throw new CompileError(message, source, attribute);
+    }
+  }
+}
+
+function isForm(node: Node): boolean {
+  return node.type === "JSXElement" && elementName(node.openingElement) === "form";
 }
 
 function elementName({ name }: ESTree.JSXOpeningElement): string {

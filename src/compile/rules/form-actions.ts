@@ -11,7 +11,7 @@ import {
   possibleValues,
   resolveExport,
 } from "../modules/index.ts";
-import { CompileError, type Node, type Scope, unwrapExpression, walk, walkScoped } from "../syntax/index.ts";
+import { CompileError, type Node, nodesOf, type Scope, unwrapExpression, walk } from "../syntax/index.ts";
 
 const NO_SERVER_FUNCTION =
   "The action of a form must be a server function, and this is another function. Declare it with server() in a server module. To run code in the browser, use `onSubmit` in a view.";
@@ -33,15 +33,14 @@ const NO_FORM_FUNCTION =
  */
 export async function checkFormActions(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   const actions: { value: Node; scope: Scope }[] = [];
-  walkScoped(facts.program, facts.scopes.module, facts.scopes, (node, scope) => {
+  for (const { node, scope } of nodesOf(facts.scopes, "CallExpression", "JSXElement")) {
     const handled = handledFunction(node, scope);
     if (handled) actions.push({ value: handled, scope });
-    if (node.type !== "JSXElement" || !isIntrinsicName(node.openingElement.name)) return true;
+    if (node.type !== "JSXElement" || !isIntrinsicName(node.openingElement.name)) continue;
     for (const { value } of actionsOf(node))
       actions.push(...possibleValues(value).map((one) => ({ value: one, scope })));
     checkButtons(node, scope, facts);
-    return true;
-  });
+  }
   for (const { value, scope } of actions) {
     const message = await problemOf(value, scope, { facts, resolver });
     if (message) throw new CompileError(message, facts.source, value);

@@ -16,6 +16,7 @@ import {
   type ImportedName,
   isFunctionNode,
   type Node,
+  nodesOf,
   type Scope,
   sourceLocation,
   unwrapExpression,
@@ -34,12 +35,11 @@ const VIEW_FUNCTIONS: ReadonlySet<string> = new Set(["state", "on_mount", "on_un
 export async function checkInteractiveComponents(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (!facts.isServerModule) return;
   const elements: { readonly imported: ImportedName; readonly name: ESTree.JSXElementName }[] = [];
-  walkScoped(facts.program, facts.scopes.module, facts.scopes, (node, scope) => {
-    if (node.type !== "JSXOpeningElement" || isIntrinsicName(node.name)) return true;
+  for (const { node, scope } of nodesOf(facts.scopes, "JSXOpeningElement")) {
+    if (isIntrinsicName(node.name)) continue;
     const imported = importedNameOf(node.name, scope);
     if (imported) elements.push({ imported, name: node.name });
-    return true;
-  });
+  }
   for (const { imported, name } of elements) {
     const id = await resolver.resolve(imported.source, facts.source.file);
     const component = await resolveExport(id, imported.name, resolver);

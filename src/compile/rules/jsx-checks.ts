@@ -17,11 +17,11 @@ import {
   type ImportedName,
   isFunctionNode,
   type Node,
+  nodesOf,
   type Scope,
   type SourceRange,
   stringValue,
   unwrapExpression,
-  walkScoped,
 } from "../syntax/index.ts";
 
 const CALL_IN_MARKUP =
@@ -51,12 +51,14 @@ const SHARED_STATE =
  */
 export async function checkMarkup(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   const check = new MarkupCheck(facts, resolver);
-  walkScoped(facts.program, facts.scopes.module, facts.scopes, (node, scope) => {
-    check.checkNode(node, scope);
-    return true;
-  });
+  for (const { node, scope } of nodesOf(facts.scopes, ...CHECKED_NODES)) check.checkNode(node, scope);
   await check.finish();
 }
+
+const CHECKED_NODES = [
+  ...(["JSXAttribute", "JSXExpressionContainer", "JSXSpreadChild", "JSXSpreadAttribute", "JSXElement"] as const),
+  ...(["ExpressionStatement", "CallExpression"] as const),
+];
 
 class MarkupCheck {
   private readonly facts: ModuleFacts;

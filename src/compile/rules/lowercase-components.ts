@@ -6,7 +6,7 @@ import {
   type ModuleResolver,
   resolveExport,
 } from "../modules/index.ts";
-import { CompileError, type ImportedName, isFunctionNode, walkScoped } from "../syntax/index.ts";
+import { CompileError, type ImportedName, isFunctionNode, nodesOf } from "../syntax/index.ts";
 import { isElementName } from "./element-names.ts";
 
 /** An element whose name is that of a value in its scope. */
@@ -36,18 +36,17 @@ export async function checkLowercaseComponents(facts: ModuleFacts, resolver: Mod
   }
 }
 
-function namedElements({ program, scopes }: ModuleFacts): NamedElement[] {
+function namedElements({ scopes }: ModuleFacts): NamedElement[] {
   const found: NamedElement[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "JSXOpeningElement" || node.name.type !== "JSXIdentifier") return true;
+  for (const { node, scope } of nodesOf(scopes, "JSXOpeningElement")) {
+    if (node.name.type !== "JSXIdentifier") continue;
     const { name } = node.name;
-    if (!/^[a-z]/.test(name) || isElementName(name)) return true;
+    if (!/^[a-z]/.test(name) || isElementName(name)) continue;
     const imported = importedNameOf(node.name, scope);
     const identifier = { ...node.name, type: "Identifier" } as const;
     if (imported) found.push({ name, at: node.name, imported });
     else if (isFunctionValue(identifier, scope)) found.push({ name, at: node.name });
-    return true;
-  });
+  }
   return found;
 }
 

@@ -1,6 +1,14 @@
 import type { ESTree } from "vite";
 import { type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { childrenOf, memberName, memberPath, type Node, sourceLocation, unwrapExpression } from "../syntax/index.ts";
+import {
+  memberName,
+  memberPath,
+  type Node,
+  nodesOf,
+  type PlacedNode,
+  sourceLocation,
+  unwrapExpression,
+} from "../syntax/index.ts";
 
 /** Elements and components whose text may be code: there, `//` is no mistake. */
 const CODE =
@@ -15,39 +23,36 @@ const CODE =
  *
  * @param resolver.root the project's root; the file names in the warnings are relative to it
  */
-export function markupWarnings({ program, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+export function markupWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
   const warnings: string[] = [];
   const warn = (at: number, message: string) => {
     const location = `${relativePath(source.file, root)}:${sourceLocation(source, at).line}`;
     warnings.push(`${location} ${message}`);
   };
-  const visit = (node: Node, isCode: boolean): void => {
-    const isMarkup = node.type === "JSXElement" || node.type === "JSXFragment";
-    const inCode = isMarkup ? isCode || isCodeElement(node) : isCode && !isComponentScope(node);
-    if (isMarkup) {
-      for (const child of node.children) {
-        if (child.type === "JSXText" && !inCode) warnAboutComments(child, source.code, warn);
-        if (child.type === "JSXExpressionContainer") warnAboutZero(child, source.code, warn);
-      }
+  for (const place of nodesOf(scopes, "JSXElement", "JSXFragment")) {
+    const inCode = isInCode(place);
+    for (const child of place.node.children) {
+      if (child.type === "JSXText" && !inCode) warnAboutComments(child, source.code, warn);
+      if (child.type === "JSXExpressionContainer") warnAboutZero(child, source.code, warn);
     }
-    for (const child of childrenOf(node)) visit(child, inCode);
-  };
-  visit(program, false);
+  }
   return warnings;
 }
 
 type Warn = (at: number, message: string) => void;
 
-function isCodeElement(node: ESTree.JSXElement | ESTree.JSXFragment): boolean {
-  if (node.type === "JSXFragment") return false;
-  const { name } = node.openingElement;
-  const own = name.type === "JSXMemberExpression" ? name.property.name : name.type === "JSXIdentifier" ? name.name : "";
-  return CODE.test(own);
+/** Returns whether the text of an element is code. A function in an attribute of an element for code may render anything. */
+function isInCode(place: PlacedNode): boolean {
+  for (let each: PlacedNode | undefined = place; each; each = each.outer) {
+    if (each.node.type === "JSXAttribute") return false;
+    if (each.node.type === "JSXElement" && isCodeElement(each.node)) return true;
+  }
+  return false;
 }
 
-/** A function in an attribute of an element for code may render anything. */
-function isComponentScope(node: Node): boolean {
-  return node.type === "JSXAttribute";
+function isCodeElement({ openingElement: { name } }: ESTree.JSXElement): boolean {
+  const own = name.type === "JSXMemberExpression" ? name.property.name : name.type === "JSXIdentifier" ? name.name : "";
+  return CODE.test(own);
 }
 
 /** Lines that begin with `//`, but for addresses such as `//cdn.example/x.js`, and comments of blocks at the start of a line. */

@@ -2,7 +2,15 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { closestName } from "../../text/index.ts";
 import { ProjectError, relativePath } from "../modules/index.ts";
-import { CompileError, findModuleReferences, isScript, parse, type SourceFile, stripQuery } from "../syntax/index.ts";
+import {
+  CompileError,
+  findModuleReferences,
+  isScript,
+  parse,
+  readScopes,
+  type SourceFile,
+  stripQuery,
+} from "../syntax/index.ts";
 import { packageFolder } from "./package-folder.ts";
 import { INSTALL_COMPAT } from "./react-packages.ts";
 
@@ -35,7 +43,7 @@ function readSource(file: string): SourceFile | undefined {
 function referenceStart(specifier: string, source: SourceFile): number | undefined {
   if (!isScript(source.file)) return undefined;
   try {
-    const references = findModuleReferences(parse(source));
+    const references = findModuleReferences(readScopes(parse(source)));
     return references.find((reference) => reference.specifier === specifier)?.at.start;
   } catch (error) {
     if (error instanceof CompileError) return undefined; // it was edited since, and has a syntax error now

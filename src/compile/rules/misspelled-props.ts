@@ -14,10 +14,10 @@ import {
   type ImportedName,
   isFunctionNode,
   type Node,
+  nodesOf,
   type Scopes,
   stringValue,
   unwrapExpression,
-  walkScoped,
 } from "../syntax/index.ts";
 
 /** What any element can have. */
@@ -31,13 +31,12 @@ const COMMON_PROPS: ReadonlySet<string> = new Set(["key", "ref", "children"]);
  */
 export async function checkPropNames(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   const elements: { readonly element: ESTree.JSXOpeningElement; readonly imported: ImportedName }[] = [];
-  const { source, scopes, program } = facts;
-  walkScoped(program, scopes.module, scopes, (element, scope) => {
-    if (element.type !== "JSXOpeningElement" || isIntrinsicName(element.name)) return true;
+  const { source, scopes } = facts;
+  for (const { node: element, scope } of nodesOf(scopes, "JSXOpeningElement")) {
+    if (isIntrinsicName(element.name)) continue;
     const imported = importedNameOf(element.name, scope);
     if (imported && element.attributes.length > 0) elements.push({ element, imported });
-    return true;
-  });
+  }
   for (const { element, imported } of elements) {
     const { name, attributes } = element;
     const names = new Map<string, ESTree.JSXAttribute>();

@@ -10,7 +10,7 @@ import {
   repeatedPathMessage,
   resolveExport,
 } from "../modules/index.ts";
-import { CompileError, isFunctionNode, type Node, unwrapExpression, walk } from "../syntax/index.ts";
+import { CompileError, isFunctionNode, type Node, nodesOf, unwrapExpression } from "../syntax/index.ts";
 import { findBrowserImport } from "./browser-callers.ts";
 import { type ListedModules, readListedModules } from "./listed-modules.ts";
 import type { ViteRuleResolver } from "./rule.ts";
@@ -198,14 +198,9 @@ export async function unlistedModules(entry: ModuleFacts, resolver: ModuleResolv
 }
 
 /** Returns the names that a module uses outside of its imports. */
-function usedNames({ program }: ModuleFacts): Set<string> {
-  const names = new Set<string>();
-  for (const statement of program.body) {
-    if (statement.type === "ImportDeclaration") continue;
-    walk(statement, (node) => {
-      if (node.type === "Identifier" || node.type === "JSXIdentifier") names.add(node.name);
-      return true;
-    });
-  }
-  return names;
+function usedNames({ scopes }: ModuleFacts): Set<string> {
+  const used = nodesOf(scopes, "Identifier", "JSXIdentifier").filter(
+    ({ outer }) => !/^Import(?!Expression)/.test(outer?.node.type ?? ""),
+  );
+  return new Set(used.map(({ node }) => node.name));
 }

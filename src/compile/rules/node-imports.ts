@@ -31,11 +31,11 @@ function isFile(id: string | undefined): boolean {
  * @throws CompileError at the specifier
  */
 export async function checkNodeImports(
-  { program, source }: ModuleFacts,
+  { scopes, source }: ModuleFacts,
   { client }: { readonly client: Pick<DevEnvironment, "pluginContainer"> | undefined },
 ): Promise<void> {
   if (!client) return;
-  for (const { specifier, at, kind, isType } of findModuleReferences(program)) {
+  for (const { specifier, at, kind, isType } of findModuleReferences(scopes)) {
     if (isType || kind === "url" || !isBuiltin(specifier)) continue;
     const isPrefixed = specifier.startsWith("node:"); // the plugin's resolver rejects it, without a location
     const id = isPrefixed ? undefined : (await client.pluginContainer.resolveId(specifier, source.file))?.id;

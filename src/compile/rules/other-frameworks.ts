@@ -1,5 +1,5 @@
 import { type ModuleFacts, ProjectError } from "../modules/index.ts";
-import { CompileError, findModuleReferences, isInNodeModules, type ModuleReference, walk } from "../syntax/index.ts";
+import { CompileError, findModuleReferences, isInNodeModules, type ModuleReference, nodesOf } from "../syntax/index.ts";
 import { otherName } from "./entry-points.ts";
 import { packageFolder } from "./package-folder.ts";
 import { INSTALL_COMPAT, rejectReact } from "./react-packages.ts";
@@ -59,22 +59,22 @@ const NEXT_EXPORTS: Readonly<Record<string, string>> = {
  * @throws CompileError at the export or the directive
  */
 export function checkForeignConventions(facts: ModuleFacts, resolver: Pick<ViteRuleResolver, "side">): void {
-  const { source, declarations, exports, program } = facts;
+  const { source, declarations, exports, scopes } = facts;
   for (const { name, isType, from, at } of exports.named) {
     const hasPages = declarations.some(({ kind }) => kind === "page");
     if (!hasPages || isType || from || !Object.hasOwn(NEXT_EXPORTS, name)) continue;
     throw new CompileError(`Only Next.js calls ${name}: tsweb does not. ${NEXT_EXPORTS[name]}`, source, at);
   }
   if (!isBrowserCode(facts, resolver) || !source.code.includes("use server")) return;
-  walk(program, (node) => {
-    if (node.type !== "ExpressionStatement" || !("directive" in node) || node.directive !== "use server") return true;
+  for (const { node } of nodesOf(scopes, "ExpressionStatement")) {
+    if (!("directive" in node) || node.directive !== "use server") continue;
     throw new CompileError(
       '"use server" has no effect, so this code would run in the browser. Declare the function with server() in a server ' +
         "module, a file named *.server.ts, and import it here.",
       source,
       node,
     );
-  });
+  }
 }
 
 /**
@@ -88,7 +88,7 @@ export async function checkForeignImports(
   resolver: PackageResolver & Pick<ViteRuleResolver, "side">,
 ): Promise<void> {
   const isForBrowsers = isBrowserCode(facts, resolver);
-  for (const reference of findModuleReferences(facts.program)) {
+  for (const reference of findModuleReferences(facts.scopes)) {
     const { specifier, kind, isType } = reference;
     if (isType || kind === "url") continue;
     if (isForBrowsers && /^(?:react(?:-dom)?|preact)(?:\/|$)/.test(specifier)) rejectMissingNames(reference, facts);

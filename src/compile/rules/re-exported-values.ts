@@ -9,8 +9,8 @@ import { droppedImportedCalls, droppedMessage } from "./dropped-values.ts";
  * @throws CompileError at the expression
  */
 export async function checkReExportedValues(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
-  const { program, source, scopes } = facts;
-  for (const { call, imported } of droppedImportedCalls(program, scopes)) {
+  const { source, scopes } = facts;
+  for (const { call, imported } of droppedImportedCalls(scopes)) {
     const message = droppedMessage(call, await originOf(imported, source.file, resolver), source);
     if (message !== undefined) throw new CompileError(message, source, call);
   }

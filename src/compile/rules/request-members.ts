@@ -5,11 +5,11 @@ import {
   keysReadBy,
   memberName,
   type Node,
+  nodesOf,
   type ReadKey,
   type Scope,
   type SourceFile,
   stringValue,
-  walkScoped,
 } from "../syntax/index.ts";
 
 /** The members of `request` that are plain objects of strings. */
@@ -43,6 +43,16 @@ const ASSIGNMENT_FIXES: Readonly<Record<string, string>> = {
   request: "It is one object for all requests. Pass the value as an argument, or load it with once().",
 };
 
+const CHECKED_NODES = [
+  ...([
+    "CallExpression",
+    "AssignmentExpression",
+    "UpdateExpression",
+    "MemberExpression",
+    "VariableDeclarator",
+  ] as const),
+];
+
 /**
  * Rejects what is certainly wrong with the objects of `request`: a header's name with a capital letter, which is always
  * `undefined`, calls of the methods of `Headers` or a `Map`, and assignments, because the objects are frozen. Also the members of the requests of other frameworks, and
@@ -50,9 +60,9 @@ const ASSIGNMENT_FIXES: Readonly<Record<string, string>> = {
  *
  * @throws CompileError at the expression
  */
-export function checkRequestMembers({ program, source, scopes }: ModuleFacts): void {
+export function checkRequestMembers({ source, scopes }: ModuleFacts): void {
   if (!/["']tsweb["']/.test(source.code) || !/\b(?:request|session)\b/.test(source.code)) return;
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
+  for (const { node, scope } of nodesOf(scopes, ...CHECKED_NODES)) {
     if (node.type === "CallExpression") rejectMethod(node, scope, source);
     rejectAssignment(node, scope, source);
     for (const { key, object, at } of keysReadBy(node)) {
@@ -62,8 +72,7 @@ export function checkRequestMembers({ program, source, scopes }: ModuleFacts): v
       const message = `${text} has no "${key}", because the names in it are in lower case. Write ${text}["${key.toLowerCase()}"].`;
       throw new CompileError(message, source, at);
     }
-    return true;
-  });
+  }
 }
 
 function rejectMethod(call: ESTree.CallExpression, scope: Scope, source: SourceFile): void {

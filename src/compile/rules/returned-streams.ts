@@ -122,8 +122,8 @@ async function isImportedStream(source: string, name: string, { facts, resolver 
 
 /** Returns whether a local name of a module is a generator function or a streaming server function. */
 function isDeclaredStream(local: string, facts: ModuleFacts): boolean {
-  const declarations = facts.declarations.filter(({ kind }) => kind === "server");
-  if (facts.functions[declarations.findIndex((declaration) => declaration.local === local)]?.stream) return true;
+  const declared = facts.declarations.find((each) => each.kind === "server" && each.local === local);
+  if (facts.functions.find(({ name }) => name === declared?.name)?.stream) return true;
   return (facts.scopes.module.findValue(local)?.declarations ?? []).some(isGenerator);
 }
 

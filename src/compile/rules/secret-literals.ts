@@ -1,5 +1,5 @@
 import type { ModuleFacts } from "../modules/index.ts";
-import { CompileError, type Node, walk } from "../syntax/index.ts";
+import { CompileError, type Node, nodesOf } from "../syntax/index.ts";
 
 /** Secrets that their form identifies. Publishable keys have other forms. */
 const SECRETS: readonly (readonly [what: string, pattern: RegExp])[] = [
@@ -24,17 +24,17 @@ const SECRETS: readonly (readonly [what: string, pattern: RegExp])[] = [
  *
  * @throws CompileError at the text. Neither its message nor its frame contains the secret
  */
-export function checkSecretLiterals({ program, source }: ModuleFacts): void {
+export function checkSecretLiterals({ scopes, source }: ModuleFacts): void {
   if (!SECRETS.some(([, pattern]) => pattern.test(source.code))) return;
-  walk(program, (node) => {
+  for (const { node } of nodesOf(scopes, "Literal", "TemplateElement")) {
     const text = textOf(node);
     const [what] = (text !== undefined && SECRETS.find(([, pattern]) => pattern.test(text))) || [];
-    if (what === undefined) return true;
+    if (what === undefined) continue;
     const message =
       `This text is ${what}, and browsers load this module, so everybody could read it. Store it in an environment variable, ` +
       "and use it in a server module, a file named *.server.ts. If it was ever published, replace it.";
     throw new CompileError(message, { ...source, code: masked(source.code) }, node);
-  });
+  }
 }
 
 /** Returns a source with a `*` for each character of its secrets, for the frame of the error, which logs may store. */

@@ -9,6 +9,8 @@ import {
   memberName,
   memberPath,
   type Node,
+  nodesOf,
+  type Scopes,
   stringValue,
   unwrapExpression,
   walk,
@@ -52,10 +54,10 @@ export function checkServerGlobals(
   facts: ModuleFacts,
   { defined = NO_DEFINED_GLOBALS }: Pick<ViteRuleResolver, "defined">,
 ): void {
-  const { source, program, scopes } = facts;
+  const { source, scopes } = facts;
   if (!MAY_CONTAIN.test(source.code) || isCommonJs(facts)) return;
-  const assigned = assignedGlobals(program);
-  for (const reference of findGlobalReferences(program, scopes, new Set([...NAMES, "globalThis"]))) {
+  const assigned = assignedGlobals(scopes);
+  for (const reference of findGlobalReferences(facts.program, scopes, new Set([...NAMES, "globalThis"]))) {
     const used = usedExpression(reference);
     if (isAllowed(used.path, defined) || assigned.has(used.path[0] ?? "")) continue;
     if (!isRenderedVariable(used, reference)) {
@@ -69,19 +71,18 @@ export function checkServerGlobals(
 }
 
 /** Returns the globals that a module sets, as in `globalThis.process ??= …`. */
-function assignedGlobals(program: Node): ReadonlySet<string> {
+function assignedGlobals(scopes: Scopes): ReadonlySet<string> {
   const names = new Set<string>();
-  walk(program, (node) => {
+  for (const { node } of nodesOf(scopes, "AssignmentExpression", "CallExpression")) {
     if (node.type === "AssignmentExpression") {
       const [root = "", name = "", ...rest] = memberPath(node.left) ?? [];
       if (GLOBAL_OBJECTS.has(root) && rest.length === 0) names.add(name);
-    } else if (node.type === "CallExpression" && memberPath(node.callee)?.[0] === "Object" && node.arguments[0]) {
+    } else if (memberPath(node.callee)?.[0] === "Object" && node.arguments[0]) {
       const [root = "", ...rest] = memberPath(node.arguments[0]) ?? [];
       // Object.assign(globalThis, …), Object.defineProperty(globalThis, …): the names may be computed.
       if (GLOBAL_OBJECTS.has(root) && rest.length === 0) for (const name of NAMES) names.add(name);
     }
-    return true;
-  });
+  }
   return names;
 }
 

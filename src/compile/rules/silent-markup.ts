@@ -6,11 +6,11 @@ import {
   memberName,
   memberPath,
   type Node,
+  nodesOf,
   type Scope,
   stringValue,
   unwrapExpression,
   walk,
-  walkScoped,
 } from "../syntax/index.ts";
 import { findUnchangedValue } from "./unchanged-values.ts";
 
@@ -44,12 +44,12 @@ const DIRECTIVES: Readonly<Record<string, string>> = {
  * @throws CompileError at the attribute or the expression
  */
 export function checkSilentMarkup(facts: ModuleFacts): void {
-  const { program, scopes, source, views } = facts;
+  const { scopes, source, views } = facts;
   if (views.length === 0) return;
   const reject = (message: string, at: Node): never => {
     throw new CompileError(message, source, at);
   };
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
+  for (const { node, scope } of nodesOf(scopes, "JSXOpeningElement", "JSXElement", "JSXFragment")) {
     if (node.type === "JSXOpeningElement") {
       for (const attribute of node.attributes) {
         const message =
@@ -65,8 +65,7 @@ export function checkSilentMarkup(facts: ModuleFacts): void {
       const loop = node.children.find(isLoopOfMarkup);
       if (loop) reject(FOR_EACH, loop);
     }
-    return true;
-  });
+  }
 }
 
 const FOR_EACH =

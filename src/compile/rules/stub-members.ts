@@ -1,5 +1,5 @@
 import { importedNameOf, type ModuleFacts, type ModuleResolver, resolveExport, unwrapChain } from "../modules/index.ts";
-import { CompileError, memberName, type Node, type Scope, walkScoped } from "../syntax/index.ts";
+import { CompileError, memberName, type Node, nodesOf, type Scope } from "../syntax/index.ts";
 
 /** The methods of the procedures of tRPC and others. A server function in browser code has none of them. */
 const CLIENT_METHODS = /^(?:mutate|mutateAsync|query|use(?:Suspense|Infinite)?Query|useMutation)$/;
@@ -11,15 +11,14 @@ const CLIENT_METHODS = /^(?:mutate|mutateAsync|query|use(?:Suspense|Infinite)?Qu
  * @throws CompileError at the method
  */
 export async function checkStubMembers(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
-  const { isServerModule, source, program, scopes } = facts;
+  const { isServerModule, source, scopes } = facts;
   if (isServerModule || !/\b(?:mutate|mutateAsync|query|use\w*(?:Query|Mutation))\b/.test(source.code)) return;
   const calls: { readonly callee: Node & { type: "MemberExpression" }; readonly scope: Scope }[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    const callee = node.type === "CallExpression" ? unwrapChain(node.callee) : undefined;
-    if (callee?.type === "MemberExpression" && CLIENT_METHODS.test(memberName(callee) ?? ""))
+  for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
+    const callee = unwrapChain(node.callee);
+    if (callee.type === "MemberExpression" && CLIENT_METHODS.test(memberName(callee) ?? ""))
       calls.push({ callee, scope });
-    return true;
-  });
+  }
   for (const { callee, scope } of calls) {
     const object = unwrapChain(callee.object);
     const imported = importedNameOf(object, scope);

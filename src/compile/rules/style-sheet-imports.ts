@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { ESTree } from "vite";
 import { type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { CompileError, walkScoped } from "../syntax/index.ts";
+import { CompileError, nodesOf } from "../syntax/index.ts";
 
 /**
  * Rejects a member of the default import of a style sheet that is no CSS module: the import is undefined.
@@ -30,16 +30,12 @@ export async function checkStyleSheetImports(facts: ModuleFacts, resolver: Modul
 }
 
 /** Returns whether the module reads a member of an import, as in `styles.main`. */
-function readsMember({ program, scopes }: ModuleFacts, specifier: ESTree.ImportDeclarationSpecifier): boolean {
-  let found = false;
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    found ||=
-      node.type === "MemberExpression" &&
+function readsMember({ scopes }: ModuleFacts, specifier: ESTree.ImportDeclarationSpecifier): boolean {
+  return nodesOf(scopes, "MemberExpression").some(
+    ({ node, scope }) =>
       !node.optional &&
       node.object.type === "Identifier" &&
       node.object.name === specifier.local.name &&
-      scope.findValue(node.object.name)?.declarations[0] === specifier;
-    return !found;
-  });
-  return found;
+      scope.findValue(node.object.name)?.declarations[0] === specifier,
+  );
 }

@@ -1,20 +1,16 @@
 import type { ESTree } from "vite";
 import { importedNameOf, type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { type Node, sourceLocation, unwrapExpression, walkScoped } from "../syntax/index.ts";
+import { type Node, nodesOf, sourceLocation, unwrapExpression } from "../syntax/index.ts";
 
 /** From this number of seconds on, a time limit was probably meant in milliseconds. */
 const MIN_SUSPICIOUS_SECONDS = 1_000;
 
 /** Returns a warning for each `rpc_timeout` that was probably meant in milliseconds. */
-export function timeLimitWarnings(
-  { program, scopes, source }: ModuleFacts,
-  { root }: Pick<ModuleResolver, "root">,
-): string[] {
+export function timeLimitWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
   if (!source.code.includes("rpc_timeout")) return [];
   const warnings: string[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "CallExpression" && node.type !== "NewExpression") return true;
-    if (importedNameOf(unwrapExpression(node.callee), scope)?.source !== "tsweb") return true;
+  for (const { node, scope } of nodesOf(scopes, "CallExpression", "NewExpression")) {
+    if (importedNameOf(unwrapExpression(node.callee), scope)?.source !== "tsweb") continue;
     for (const { value } of node.arguments.flatMap(timeLimits)) {
       const location = `${relativePath(source.file, root)}:${sourceLocation(source, value.start).line}`;
       const seconds = Number(source.code.slice(value.start, value.end).replaceAll("_", ""));
@@ -23,8 +19,7 @@ export function timeLimitWarnings(
           `meant, write rpc_timeout: ${seconds / 1_000}. Otherwise write the product, for example 20 * 60.`,
       );
     }
-    return true;
-  });
+  }
   return warnings;
 }
 

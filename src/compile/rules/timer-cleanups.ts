@@ -3,10 +3,10 @@ import {
   isFunctionNode,
   memberPath,
   type Node,
+  nodesOf,
   type Scope,
   sourceLocation,
   unwrapExpression,
-  walkScoped,
 } from "../syntax/index.ts";
 
 /** The functions that call the function that is returned to them, by the modules that export them. */
@@ -23,15 +23,12 @@ const HOOKS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
  *
  * @param resolver.root the project's root; the file names in the warnings are relative to it
  */
-export function timerWarnings(
-  { program, scopes, source }: ModuleFacts,
-  { root }: Pick<ModuleResolver, "root">,
-): string[] {
+export function timerWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
   const warnings: string[] = [];
   if (!source.code.includes("setInterval")) return warnings;
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    const hook = node.type === "CallExpression" ? hookName(node.callee, scope) : undefined;
-    if (node.type !== "CallExpression" || hook === undefined) return true;
+  for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
+    const hook = hookName(node.callee, scope);
+    if (hook === undefined) continue;
     const call = returnedInterval(node.arguments[0], scope);
     if (call) {
       const location = `${relativePath(source.file, root)}:${sourceLocation(source, call.start).line}`;
@@ -40,8 +37,7 @@ export function timerWarnings(
           `\`${hook}(() => { const timer = setInterval(…); return () => clearInterval(timer); }${hook === "on_mount" ? "" : ", […]"})\`.`,
       );
     }
-    return true;
-  });
+  }
   return warnings;
 }
 

@@ -7,7 +7,7 @@ import {
   tswebMemberOf,
   unwrapChain,
 } from "../modules/index.ts";
-import { CompileError, memberName, type Node, type Scope, walkScoped } from "../syntax/index.ts";
+import { CompileError, memberName, type Node, nodesOf, type Scope } from "../syntax/index.ts";
 
 /** What `()` of a message contains: nothing, or `…` for a function with required parameters. */
 type Parameters = "" | "…";
@@ -23,6 +23,13 @@ export function mayContainUncalledFunction(code: string): boolean {
   return /["']tsweb["']/.test(code) && /\b(?:session|request)\b/.test(code);
 }
 
+const CHECKED_NODES = [
+  ...(["IfStatement", "ConditionalExpression", "WhileStatement", "DoWhileStatement", "ForStatement"] as const),
+  ...(["LogicalExpression", "UnaryExpression", "BinaryExpression", "AwaitExpression", "MemberExpression"] as const),
+  ...(["VariableDeclarator", "TemplateLiteral", "ExpressionStatement", "SpreadElement"] as const),
+  ...(["JSXElement", "JSXFragment"] as const),
+];
+
 /**
  * Rejects functions of `session` and `request` that are used as if they were their results: `if (session.user)`, which is
  * always truthy, and `session.user.sub`. A function that is passed on, compared with another function or tested with `typeof`
@@ -30,9 +37,9 @@ export function mayContainUncalledFunction(code: string): boolean {
  *
  * @throws CompileError at the function
  */
-export function checkUncalledFunctions({ program, source, scopes }: ModuleFacts): void {
+export function checkUncalledFunctions({ source, scopes }: ModuleFacts): void {
   if (!mayContainUncalledFunction(source.code)) return;
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
+  for (const { node, scope } of nodesOf(scopes, ...CHECKED_NODES)) {
     const conditions = conditionsIn(node);
     for (const expression of [...conditions, ...dataIn(node, scope)]) {
       const value = unwrapChain(expression);
@@ -43,8 +50,7 @@ export function checkUncalledFunctions({ program, source, scopes }: ModuleFacts)
       const message = `${text} is a function${isCondition ? ", which is always truthy" : ""}. Call it: \`${text}(${parameters})\`.`;
       throw new CompileError(message, source, value);
     }
-    return true;
-  });
+  }
 }
 
 /** Returns the parameters for the message if an expression is one of the functions. */

@@ -1,5 +1,5 @@
 import { type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { isFunctionNode, sourceLocation, unwrapExpression, walk } from "../syntax/index.ts";
+import { isFunctionNode, nodesOf, sourceLocation, unwrapExpression } from "../syntax/index.ts";
 import { importsOf } from "./browser-callers.ts";
 import type { ListedModules } from "./listed-modules.ts";
 
@@ -57,7 +57,7 @@ interface Convention {
   readonly start: number;
 }
 
-function* conventionsIn({ exports, scopes, declarations, program }: ModuleFacts): Generator<Convention> {
+function* conventionsIn({ exports, scopes, declarations }: ModuleFacts): Generator<Convention> {
   for (const { name, local, from, isType, at } of exports.named) {
     const fix = conventionFix(name);
     if (fix === undefined || isType || from || local !== name) continue;
@@ -66,11 +66,7 @@ function* conventionsIn({ exports, scopes, declarations, program }: ModuleFacts)
     const value = node?.type === "VariableDeclarator" ? node.init && unwrapExpression(node.init) : node;
     if (!value || second || !(isFunctionNode(value) || value.type === "ObjectExpression")) continue;
     if (METHODS.has(name) && !isFunctionNode(value)) continue;
-    let uses = 0;
-    walk(program, (each) => {
-      if ((each.type === "Identifier" || each.type === "JSXIdentifier") && each.name === local) uses++;
-      return true;
-    });
-    if (uses === 1) yield { name, fix, start: at.start }; // its declaration
+    const uses = nodesOf(scopes, "Identifier", "JSXIdentifier").filter((each) => each.node.name === local);
+    if (uses.length === 1) yield { name, fix, start: at.start }; // its declaration
   }
 }

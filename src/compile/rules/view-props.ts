@@ -9,7 +9,7 @@ import {
   possibleValues,
   resolveExport,
 } from "../modules/index.ts";
-import { CompileError, type ImportedName, isFunctionNode, type Node, type Scope, walkScoped } from "../syntax/index.ts";
+import { CompileError, type ImportedName, isFunctionNode, type Node, nodesOf, type Scope } from "../syntax/index.ts";
 
 /** What belongs to an element and is not a prop of its component. */
 const NOT_PROPS: ReadonlySet<string> = new Set(["key", "ref"]);
@@ -50,10 +50,10 @@ export async function checkViewProps(facts: ModuleFacts, resolver: ModuleResolve
   }
 }
 
-function propsIn({ program, scopes }: ModuleFacts): Prop[] {
+function propsIn({ scopes }: ModuleFacts): Prop[] {
   const props: Prop[] = [];
-  walkScoped(program, scopes.module, scopes, (node, scope) => {
-    if (node.type !== "JSXOpeningElement" || isIntrinsicName(node.name)) return true;
+  for (const { node, scope } of nodesOf(scopes, "JSXOpeningElement")) {
+    if (isIntrinsicName(node.name)) continue;
     const component = importedNameOf(node.name, scope);
     for (const attribute of component ? node.attributes : []) {
       if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") continue;
@@ -62,8 +62,7 @@ function propsIn({ program, scopes }: ModuleFacts): Prop[] {
       const values = possibleValues(attribute.value.expression);
       if (component) props.push({ component, attribute, name, values, scope });
     }
-    return true;
-  });
+  }
   return props;
 }
 

@@ -20,7 +20,17 @@ export { findModuleReferences, type ModuleReference, type ReferencedName } from 
 export { parse } from "./parse.ts";
 export { keysReadBy, type ReadKey } from "./read-keys.ts";
 export { rejectRedeclarations } from "./redeclarations.ts";
-export { type Binding, type ImportedName, readScopes, type Scope, type Scopes, walkScoped } from "./scope.ts";
+export {
+  ancestorsOf,
+  type Binding,
+  type ImportedName,
+  nodesOf,
+  type PlacedNode,
+  readScopes,
+  type Scope,
+  type Scopes,
+  walkScoped,
+} from "./scope.ts";
 export {
   childrenOf,
   type FunctionNode,

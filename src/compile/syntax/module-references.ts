@@ -1,6 +1,7 @@
 import type { ESTree } from "vite";
 import type { SourceRange } from "./compile-error.ts";
-import { type Node, specifierName, stringValue, walk } from "./walk.ts";
+import { nodesOf, type Scopes } from "./scope.ts";
+import { type Node, specifierName, stringValue } from "./walk.ts";
 
 /** A name that a module imports or re-exports from another module. */
 export interface ReferencedName {
@@ -27,15 +28,14 @@ export interface ModuleReference {
 }
 
 /** Returns every reference to another module whose specifier is a literal. */
-export function findModuleReferences(program: ESTree.Program): ModuleReference[] {
-  const references: ModuleReference[] = [];
-  walk(program, (node) => {
-    const reference = moduleReference(node);
-    if (reference) references.push(reference);
-    return true;
-  });
-  return references;
+export function findModuleReferences(scopes: Scopes): ModuleReference[] {
+  return nodesOf(scopes, ...REFERENCES).flatMap(({ node }) => moduleReference(node) ?? []);
 }
+
+const REFERENCES = [
+  ...(["ImportDeclaration", "ExportNamedDeclaration", "ExportAllDeclaration", "ImportExpression"] as const),
+  ...(["TSImportEqualsDeclaration", "CallExpression", "NewExpression"] as const),
+];
 
 function moduleReference(node: Node): ModuleReference | undefined {
   switch (node.type) {

@@ -1,18 +1,14 @@
-import type { ESTree } from "vite";
 import { CompileError, type SourceFile } from "./compile-error.ts";
-import { patternNames } from "./scope.ts";
-import { type Node, walk } from "./walk.ts";
+import { nodesOf, patternNames, type Scopes } from "./scope.ts";
+import type { Node } from "./walk.ts";
 
 /**
  * Rejects a second `const`, `let` or `class` of a name in one block, which the parser accepts and no runtime does.
  *
  * @throws CompileError at the second declaration
  */
-export function rejectRedeclarations(program: ESTree.Program, source: SourceFile): void {
-  walk(program, (node) => {
-    if (node.type === "Program" || node.type === "BlockStatement") checkBlock(node.body, source);
-    return true;
-  });
+export function rejectRedeclarations(scopes: Scopes, source: SourceFile): void {
+  for (const { node } of nodesOf(scopes, "Program", "BlockStatement")) checkBlock(node.body, source);
 }
 
 function checkBlock(statements: readonly Node[], source: SourceFile): void {

@@ -62,24 +62,61 @@ export class Scope {
   }
 }
 
+/** A node of a module, with its place in the tree. */
+export interface PlacedNode<N extends Node = Node> {
+  readonly node: N;
+  /** The scope in which its names are looked up: its own one if it opens a scope. */
+  readonly scope: Scope;
+  readonly outer: PlacedNode | undefined;
+}
+
 /** The scopes of a module. */
 export interface Scopes {
   readonly module: Scope;
   /** The scope that a node opens. */
   readonly byNode: ReadonlyMap<Node, Scope>;
+  /** All nodes of the module by their type, each list in source order. */
+  readonly byType: ReadonlyMap<string, readonly PlacedNode[]>;
 }
 
-/** Reads every declaration of a module, so that any name in it can be looked up. */
+/**
+ * Returns the nodes of a module that have one of some types, in source order. All rules share the walk that has found them.
+ *
+ * @example for (const { node, scope } of nodesOf(scopes, "CallExpression")) …
+ */
+export function nodesOf<Type extends Node["type"]>(
+  { byType }: Scopes,
+  ...types: Type[]
+): readonly PlacedNode<Node & { type: Type }>[] {
+  const lists = types.map((type) => byType.get(type) ?? []);
+  const found = lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort(bySource);
+  return found as readonly PlacedNode<Node & { type: Type }>[]; // the lists are by type
+}
+
+/** Compares nodes by their places in the source, an outer node before those in it. */
+function bySource({ node: one }: PlacedNode, { node: other }: PlacedNode): number {
+  return one.start - other.start || other.end - one.end;
+}
+
+/** Returns the nodes around a node, the innermost first. */
+export function ancestorsOf({ outer }: PlacedNode): Node[] {
+  const ancestors: Node[] = [];
+  for (let each = outer; each; each = each.outer) ancestors.push(each.node);
+  return ancestors;
+}
+
+/** Reads every declaration of a module, so that any name in it can be looked up, and every node of it. */
 export function readScopes(program: ESTree.Program): Scopes {
   const builder = new ScopeBuilder();
   const module = new Scope(undefined, true);
   builder.scopes.set(program, module);
-  for (const child of program.body) builder.visit(child, module);
+  const place = builder.place(program, module, undefined);
+  for (const child of program.body) builder.visit(child, module, place);
   for (const { name, scope } of builder.assignments) {
     const binding = scope.findValue(name);
     if (binding) binding.reassigned = true;
   }
-  return { module, byNode: builder.scopes };
+  return { module, byNode: builder.scopes, byType: builder.byType };
 }
 
 /** Visits a node and its descendants, each with its scope. Where `visit` returns `false`, the children are skipped. */
@@ -94,15 +131,25 @@ export type ScopedVisitor = (node: Node, scope: Scope) => boolean | undefined;
 
 class ScopeBuilder {
   readonly scopes = new Map<Node, Scope>();
+  readonly byType = new Map<string, PlacedNode[]>();
   readonly assignments: { name: string; scope: Scope }[] = [];
 
   /** @param isBody whether the node is a function's body. Parameters cannot refer to its declarations, not even a `var`. */
-  visit(node: Node, scope: Scope, isBody = false): void {
+  visit(node: Node, scope: Scope, outer: PlacedNode, isBody = false): void {
     this.declareNames(node, scope);
     const inner = this.openScope(node, scope, isBody);
+    const place = this.place(node, inner, outer);
     for (const child of childrenOf(node)) {
-      this.visit(child, inner, child.type === "BlockStatement" && isFunctionLike(node));
+      this.visit(child, inner, place, child.type === "BlockStatement" && isFunctionLike(node));
     }
+  }
+
+  place(node: Node, scope: Scope, outer: PlacedNode | undefined): PlacedNode {
+    const place = { node, scope, outer };
+    const others = this.byType.get(node.type);
+    if (others) others.push(place);
+    else this.byType.set(node.type, [place]);
+    return place;
   }
 
   private openScope(node: Node, scope: Scope, isBody: boolean): Scope {

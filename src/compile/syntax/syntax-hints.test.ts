@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compileErrorOf } from "#test/in-memory-modules";
 import { parse } from "./parse.ts";
 import { rejectRedeclarations } from "./redeclarations.ts";
+import { readScopes } from "./scope.ts";
 
 const source = (code: string) => ({ file: "/app/src/a.tsx", code });
 
@@ -55,7 +56,7 @@ describe("a syntax error in markup is reported with the fix", () => {
 });
 
 describe("a name that one block declares twice", () => {
-  const check = (code: string) => rejectRedeclarations(parse(source(code)), source(code));
+  const check = (code: string) => rejectRedeclarations(readScopes(parse(source(code))), source(code));
 
   test.each([
     "const a = 1;\nconst a = 2;",
