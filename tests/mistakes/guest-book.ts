@@ -9,8 +9,13 @@ import type { Edit, Mistake, Place } from "./mistake.ts";
 /** Creates a project with the files of the README, and the packages that the README installs. */
 export function createGuestBook(): TestProject {
   const project = TestProject.fromFiles(Object.fromEntries(filesInMarkdown(readme)));
-  project.linkPackages(repository, ["@types", "typescript"]);
+  linkCompiler(project);
   return project;
+}
+
+/** Links the packages that the README installs besides tsweb. */
+export function linkCompiler(project: TestProject): void {
+  project.linkPackages(repository, ["@types", "typescript"]);
 }
 
 /**
