@@ -4,8 +4,8 @@
  * @see docs/protocol.md 3.8
  */
 import { RPCError } from "../errors.ts";
+import type { Arguments } from "./call.ts";
 import { isBlob } from "./form-arguments.ts";
-import type { Arguments } from "./named-arguments.ts";
 import { describeUnsendableObject, isEvent, tagOf, type Unsendable } from "./sent-values.ts";
 
 /** Deeper values are refused by the server (docs/protocol.md 3.2). */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { invalidPropMessage } from "./element-props.ts";
+import { invalidPropMessage } from "./element-checks.ts";
 
 it.each<[string, object, string]>([
   ["an object as class", { class: { active: true } }, "The attribute class of <p> is an object. It takes a text"],

@@ -1,8 +1,8 @@
 import { createContext, Fragment, h } from "preact";
 import { forwardRef, lazy, memo, Suspense } from "preact/compat";
 import { describe, expect, it } from "vitest";
-import * as components from "./element-types.ts";
-import { invalidTypeMessage } from "./element-types.ts";
+import * as components from "./element-checks.ts";
+import { invalidTypeMessage } from "./element-checks.ts";
 
 describe("the type of an element", () => {
   it.each([

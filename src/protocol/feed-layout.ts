@@ -1,6 +1,6 @@
 /**
  * The layout of a feed: base64url of three lines of text and an HMAC. `live/feed.ts` signs and verifies it on the
- * server, `read-feed.ts` reads it in the browser. The browser loads nothing of this file.
+ * server, `feed.ts` beside it reads it in the browser. The browser loads nothing of this file.
  *
  * @see docs/protocol.md 10.2
  */

@@ -3,7 +3,7 @@
  *
  * @see docs/protocol.md 15.7
  */
-import type { Arguments } from "./named-arguments.ts";
+import type { Arguments } from "./call.ts";
 
 /**
  * The field of a call with files that carries all other arguments: a JSON object, by the name of the parameter. The

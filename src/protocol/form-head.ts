@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
 import { CSRF_FIELD, type FieldErrors, KEY_FIELD } from "./form.ts";
-import { fieldErrorId, fieldLabel } from "./form-labels.ts";
 
 /** Creates an element, as Preact's `h`. It is passed, because this folder imports only types of Preact. */
 type CreateElement = (type: string, props: Record<string, unknown> | null, ...children: ComponentChildren[]) => VNode;
@@ -49,4 +48,22 @@ function errorSummary(h: CreateElement, { name, key, error, errors }: Omit<FormH
     h("li", { id: fieldErrorId(name, key, field) }, `${fieldLabel(field)}: ${message}`),
   );
   return h("div", props, h("ul", null, items));
+}
+
+/**
+ * Returns the id of the message of a field in the summary of a form. The field refers to it by `aria-describedby`,
+ * whose ids are separated by spaces: the id has none.
+ */
+export function fieldErrorId(name: string, key: string, field: string): string {
+  return [name, key, field, "error"].filter(Boolean).map(encodeURIComponent).join("-");
+}
+
+/** Returns the name of a field for users: `billing_address.zipCode` is `Billing address zip code`. */
+function fieldLabel(field: string): string {
+  const words = field
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2")
+    .replace(/[._\s-]+/g, " ")
+    .trim()
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -3,7 +3,7 @@
  *
  * @see docs/protocol.md 15
  */
-import type { ErrorBody } from "./result.ts";
+import type { ErrorBody } from "./call.ts";
 
 /** The path to which scripts send the form of a server function: this prefix, followed by its percent-encoded name. */
 export const FORM_PREFIX = "/__web/form/";
@@ -51,4 +51,21 @@ export function fieldErrors(error: Pick<ErrorBody, "message" | "details">): Fiel
     return Object.fromEntries(Object.entries(errors).filter(([, message]) => typeof message === "string"));
   }
   return typeof parameter === "string" ? { [parameter]: error.message } : {};
+}
+
+/** What the parameter of a form that is sent without script says. @see docs/protocol.md 15.1 */
+interface FormParameter {
+  /** The function that is called. */
+  readonly name: string;
+  /** The build of the page and the hash of the function. Absent in development. @see docs/protocol.md 3.9 */
+  readonly version: string | undefined;
+  /** The function of the form's `action`: another one if the button that sends the form has a `formAction`. */
+  readonly action: string;
+}
+
+/** Reads the decoded value of the parameter. Names contain neither a dot nor a colon. */
+export function readFormParameter(value: string): FormParameter {
+  const [target = "", form] = value.split(":");
+  const [name = "", ...version] = target.split(".");
+  return { name, version: version.length > 0 ? version.join(".") : undefined, action: form ?? name };
 }

@@ -3,16 +3,22 @@
  * stream lines and events, feeds, positions, signatures, and serialised values. It also runs in the browser, so it
  * imports only errors.ts and does not use the document.
  */
-export { abortable } from "./abortable.ts";
-export { BUILD_ID, BUILD_VERSION, type StaleSide } from "./build-id.ts";
-export { type Call, cancelledError } from "./call.ts";
+export {
+  type Arguments,
+  abortable,
+  type Call,
+  callError,
+  cancelledError,
+  errorFromJson,
+  readResult,
+  toNamedArguments,
+} from "./call.ts";
 export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
-export { invalidPropMessage } from "./element-props.ts";
-export { invalidTypeMessage } from "./element-types.ts";
-export { endpointKey } from "./endpoint-key.ts";
+export { HYDRATION_PROBLEM_EVENT, returnedErrorMessage, STATIC_CHILDREN, VIEWS_UPDATE_EVENT } from "./development.ts";
+export { invalidPropMessage, invalidTypeMessage } from "./element-checks.ts";
 export { createEventParser, EVENT_STREAM_TYPE, type ServerSentEvent } from "./event-stream.ts";
-export type { Feed } from "./feed.ts";
+export { type Feed, readFeed } from "./feed.ts";
 export {
   FEED_MAC_BYTES,
   FEED_TAG_BYTES,
@@ -31,6 +37,7 @@ export {
   type FormSubmission,
   fieldErrors,
   KEY_FIELD,
+  readFormParameter,
 } from "./form.ts";
 export { ARGUMENTS_FIELD, isBlob, toFormData } from "./form-arguments.ts";
 export type {
@@ -42,32 +49,21 @@ export type {
   ViewFormHandle,
   ViewFormOptions,
 } from "./form-handle.ts";
-export { formHead } from "./form-head.ts";
-export { fieldErrorId } from "./form-labels.ts";
-export { readFormParameter } from "./form-parameter.ts";
-export { GAP_EVENT, type GapReason } from "./gap.ts";
-export { BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
-export { isSubmissionOf } from "./is-submission-of.ts";
-export type { JSX } from "./jsx.ts";
+export { fieldErrorId, formHead } from "./form-head.ts";
+export type { JSX, Markup } from "./jsx.ts";
 export { dropsLineFeed, keepLineFeed } from "./leading-line-feed.ts";
 export { readLines } from "./lines.ts";
-export { LIVE_PATH, POLL_PATH } from "./live-paths.ts";
-export type { Markup } from "./markup.ts";
-export { JSON_TYPE, NDJSON_TYPE } from "./media-types.ts";
-export { type Arguments, toNamedArguments } from "./named-arguments.ts";
-export { openStream } from "./open-stream.ts";
+export { GAP_EVENT, type GapReason, isLater, LIVE_PATH, POLL_PATH, type PollResponse } from "./live.ts";
 export {
   CSRF_META,
   CSRF_META_SELECTOR,
   type IslandData,
   islandComment,
+  isSubmissionOf,
   PAGE_DATA_ID,
   PAGE_DATA_SELECTOR,
   type PageData,
 } from "./page-data.ts";
-export { OPENAPI_PATH, RPC_PREFIX } from "./paths.ts";
-export type { PollResponse } from "./poll-response.ts";
-export { isLater } from "./position.ts";
 export {
   isPreactCopyError,
   isReactElement,
@@ -76,26 +72,22 @@ export {
   preactCopyMessage,
   reactMessage,
 } from "./react-markup.ts";
-export { readFeed } from "./read-feed.ts";
-export { callError, errorFromJson, readResult } from "./result.ts";
-export { returnedErrorMessage } from "./returned-error.ts";
 export { scriptUrlAttributes } from "./script-url.ts";
 export { selectedValues, valueOfOption, withSelection } from "./select-options.ts";
 export type { NotSendable, Sendable } from "./sendable.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 export type { Serialized, SerializedResult } from "./serialized.ts";
-export type {
-  Coercion,
-  FileCount,
-  FunctionDocumentation,
-  PageSource,
-  Parameter,
-  Signature,
-  ViewSource,
+export {
+  type Coercion,
+  endpointKey,
+  type FileCount,
+  type FunctionDocumentation,
+  type PageSource,
+  type Parameter,
+  type Signature,
+  type ViewSource,
 } from "./signature.ts";
-export { STATIC_CHILDREN } from "./static-children.ts";
-export type { Stream } from "./stream.ts";
-export { chunkLine, DONE_LINE, errorLine } from "./stream-line.ts";
+export { chunkLine, DONE_LINE, errorLine, openStream, type Stream } from "./stream.ts";
 export { withUnits } from "./style-units.ts";
 export type {
   ListShape,
@@ -108,4 +100,17 @@ export type {
   UnionCases,
 } from "./type-shape.ts";
 export { describeUnrenderable, unrenderableMessage } from "./unrenderable.ts";
-export { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "./views-update.ts";
+export {
+  BUILD_HEADER,
+  BUILD_ID,
+  BUILD_VERSION,
+  CSRF_HEADER,
+  JSON_TYPE,
+  NDJSON_TYPE,
+  OPENAPI_PATH,
+  REDIRECT_HEADER,
+  REQUEST_ID_HEADER,
+  RPC_PREFIX,
+  type StaleSide,
+  TRACEPARENT_HEADER,
+} from "./wire-names.ts";

@@ -1,4 +1,4 @@
-import type { JSX as PreactJSX, SignalLike } from "preact";
+import type { JSX as PreactJSX, SignalLike, VNode } from "preact";
 import type { FormFunction, FormHandle } from "./form-handle.ts";
 
 /** A server function. The error of the type checker about another function shows the name of this type. */
@@ -65,3 +65,10 @@ export namespace JSX {
     select: Replace<Elements["select"], FieldText>;
   }
 }
+
+/**
+ * The result of a page or a component: elements, text, nothing, or an array of these. Never a promise. A type of the
+ * server's pages and of the browser's views.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: an element of any component
+export type Markup = VNode<any> | string | number | bigint | boolean | null | undefined | readonly Markup[];

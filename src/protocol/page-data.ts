@@ -43,3 +43,8 @@ export interface PageData {
 export function islandComment(mark: string, index: number): string {
   return `${mark}:${index}`;
 }
+
+/** Returns whether a submission was sent by a form of this function and key. Pages load it with their islands. */
+export function isSubmissionOf(submission: FormSubmission, name: string, key: string): boolean {
+  return submission.key === key && (submission.name === name || submission.form === name);
+}

@@ -83,3 +83,13 @@ export interface ViewSource {
   /** The name of its export (`default` included). */
   readonly name: string;
 }
+
+/**
+ * Returns the key of an endpoint: two endpoints with the same key match the same requests, so that one would never be
+ * reached. The names of parameters do not make two paths different.
+ *
+ * @param method of the request; a page handles GET
+ */
+export function endpointKey(method: string, path: string): string {
+  return `${method} ${path.replace(/:[A-Za-z_]\w*/g, ":")}`;
+}

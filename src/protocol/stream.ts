@@ -1,4 +1,68 @@
 /**
+ * Streams: their type, the lines of their bodies, which the server writes, and the reading of them in the browser and the client.
+ *
+ * @see docs/protocol.md 6.2 and 6.5
+ */
+import { RPCError } from "../errors.ts";
+import { type Arguments, callError, type ErrorBody, errorFromJson, readResult } from "./call.ts";
+import { readLines } from "./lines.ts";
+
+/** Sends a call and resolves with its response. The signal aborts both. */
+export type SendCall = (name: string, args: Arguments, signal: AbortSignal) => Promise<Response>;
+
+/**
+ * Returns the stream of a call. Nothing is sent before the first read, and the request is aborted however the loop is
+ * left.
+ *
+ * @param abort aborts the request
+ * @param beforeFailure called before a failed connection is reported. The error is thrown once it has resolved
+ */
+export function openStream(
+  name: string,
+  args: Arguments,
+  send: SendCall,
+  abort: AbortController = new AbortController(),
+  beforeFailure?: () => Promise<unknown> | undefined,
+): Stream<unknown> {
+  let isRead = false;
+  return {
+    cancel: () => abort.abort(),
+    async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
+      if (isRead) throw new TypeError("A stream can be read once: call the function again.");
+      isRead = true;
+      let hasEnded: unknown = false;
+      let response: Response | undefined;
+      try {
+        response = await send(name, args, abort.signal);
+        // Not a stream: readResult throws its error. A result in its place is thrown as an unexpected value.
+        if (!response.ok || !response.body) throw await readResult(name, response);
+        for await (const lines of readLines(response.body)) {
+          for (const line of lines) {
+            const { chunk, done, error }: StreamLine = JSON.parse(line);
+            if (abort.signal.aborted) return;
+            hasEnded = done || error;
+            if (error) throw errorFromJson(error);
+            if (done) return;
+            yield chunk;
+          }
+        }
+        throw new Error("Cut off");
+      } catch (error) {
+        const isAnswer = error instanceof RPCError && response;
+        if (!isAnswer) await beforeFailure?.();
+        // After cancel() the loop ends without an error, even if the request failed.
+        if (abort.signal.aborted) return;
+        // Without a response, the call was not sent.
+        throw isAnswer || !response ? error : callError(`${name}: the stream ended early`, error);
+      } finally {
+        // After its last line the request is not aborted, so that its connection is reused.
+        if (!hasEnded) abort.abort();
+      }
+    },
+  };
+}
+
+/**
  * The return type of a streaming function: values one by one, read with `for await`. A type of the server, the browser
  * and the client.
  *
@@ -10,4 +74,27 @@
 export interface Stream<T> extends AsyncIterable<T> {
   /** Ends the stream from outside the loop. The loop then ends without an error. */
   cancel(): void;
+}
+
+/** One line of the body: it has exactly one of these members. */
+interface StreamLine {
+  /** A value that the function yielded. */
+  readonly chunk?: unknown;
+  /** The function has returned; this is the last line. */
+  readonly done?: true;
+  /** The function has thrown; this is the last line. */
+  readonly error?: ErrorBody;
+}
+
+/** The last line of a function that has returned. */
+export const DONE_LINE = '{"done":true}';
+
+/** Returns the line of a value. */
+export function chunkLine(valueJson: string): string {
+  return `{"chunk":${valueJson}}`;
+}
+
+/** Returns the last line of a function that has thrown. */
+export function errorLine(errorJson: string): string {
+  return `{"error":${errorJson}}`;
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unsignedFeed } from "#test/unsigned-feed";
+import { readFeed } from "./feed.ts";
 import { FEED_MAC_BYTES, formatFeedText } from "./feed-layout.ts";
-import { readFeed } from "./read-feed.ts";
 
 const names = fc.string({ minLength: 1, maxLength: 30, unit: "grapheme" }).filter((name) => !/\p{C}/u.test(name));
 const positions = fc.stringMatching(/^[0-9A-Za-z.-]{1,40}$/);

@@ -1,0 +1,48 @@
+/**
+ * Paths, gaps, positions and polls of live updates. Used by the server, the browser and `tsweb/testing`. Only pages with live
+ * updates load this file.
+ */
+
+/** The path of the event stream, below the application's base. @see docs/protocol.md 10.5 */
+export const LIVE_PATH = "/__web/live";
+
+/** The path of the poll, below the application's base. @see docs/protocol.md 10.6 */
+export const POLL_PATH = "/__web/poll";
+
+/**
+ * Returns whether a position of a channel is later than another position of the same channel. Used by the server and
+ * the browser.
+ *
+ * The longer text is later, because its number has more digits.
+ *
+ * @see docs/protocol.md 10.3
+ */
+export function isLater(position: string, reference: string): boolean {
+  return position.length === reference.length ? position > reference : position.length > reference.length;
+}
+
+/**
+ * Why a subscription is incomplete: the missed messages are no longer stored (`trimmed`), the bus lost its history
+ * (`reset`), or the feed is no longer valid (`expired`). The server sends it and the browser passes it to the page.
+ *
+ * @see docs/protocol.md 10.7
+ */
+export type GapReason = "trimmed" | "reset" | "expired";
+
+/** The type of the event that reports a gap. @see docs/protocol.md 10.5 */
+export const GAP_EVENT = "gap";
+
+/**
+ * The body of a poll. The server writes it as text in live/, and the browser reads it.
+ *
+ * @see docs/protocol.md 10.6
+ */
+export interface PollResponse {
+  readonly events: readonly (readonly [channel: string, message: unknown])[];
+  /** With the time in which the page is to reload, in milliseconds, if it is longer than usual. */
+  readonly gaps: readonly (readonly [channel: string, reason: GapReason, windowMs?: number | undefined])[];
+  /** The position after all events, for the next request. */
+  readonly cursor: string;
+  /** Present if the response has reached the maximum size: the browser polls again at once. */
+  readonly more?: true;
+}
