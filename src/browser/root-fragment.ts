@@ -18,10 +18,10 @@ export function createRootFragment(start: Node, end: ChildNode): ContainerNode {
     firstChild: childNodes[0],
     namespaceURI: (end.parentNode as Element).namespaceURI, // the comments are in the body
     insertBefore(node: Node, reference: ChildNode | null) {
-      const isInside = reference && end.compareDocumentPosition(reference) & 2; // Node.DOCUMENT_POSITION_PRECEDING
-      // `before` of a form, and `insertBefore` of one around the view, may be fields of these names.
-      Node.prototype.insertBefore.call(end.parentNode, node, isInside ? reference : end);
-      return node;
+      // Node.DOCUMENT_POSITION_PRECEDING
+      const position = reference && end.compareDocumentPosition(reference) & 2 ? reference : end;
+      // `before` of a form, and `insertBefore` of one around the view, may be fields of these names. `end` is a comment.
+      return end.insertBefore.call(end.parentNode, node, position);
     },
   };
   // Preact calls no other method of the type on a container.
