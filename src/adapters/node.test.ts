@@ -141,6 +141,22 @@ describe("a response that could not be sent", () => {
   });
 });
 
+describe("a request with another transfer coding than chunked", () => {
+  it.each([
+    ["gzip, chunked", "/__web/rpc/x", 501],
+    ["GZIP,chunked", "/", 501],
+    ["identity, chunked", "/", 501],
+    ["Chunked", "/", 404],
+  ])("is answered with 501 and closed, and its body is not read: %s", async (coding, path, status) => {
+    const server = await listen(node(createTestApp({ home: compiledPage("/home", () => "home") })));
+    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: ${coding}\r\nConnection: close\r\n\r\n`;
+    const { text } = await sendBytes(server.address, `${head}1\r\nx\r\n0\r\n\r\n`);
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*\r\nConnection: close\r\n`, "i"));
+    expect(text.includes('"validation_error"')).toBe(path.includes("rpc"));
+    await server.close();
+  });
+});
+
 describe("a request with very many headers", () => {
   const filler = (count: number) => Array.from({ length: count }, () => "a: b\r\n").join("");
   /** Sends a request whose last header is that of a proxy. */

@@ -11,7 +11,15 @@ import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { rawHeader } from "./raw-headers.ts";
 import { answerRejectedRequestsOnce } from "./rejected-requests.ts";
-import { adoptTargetHost, isUsableTarget, mayLackHeaders, rejectHeaders, rejectTarget } from "./request-target.ts";
+import {
+  adoptTargetHost,
+  hasUnknownTransferCoding,
+  isUsableTarget,
+  mayLackHeaders,
+  rejectHeaders,
+  rejectTarget,
+  rejectTransferCoding,
+} from "./request-target.ts";
 import { reportUnsent } from "./unsent-response.ts";
 import { writeResponse } from "./write-response.ts";
 
@@ -32,7 +40,7 @@ type Handle = (request: InboundRequest) => AppResponse | Promise<AppResponse>;
  * Returns a request handler for Node's servers, Express and Connect that serves an application. It never throws.
  *
  * The adapter only reads requests and writes responses. It rejects a request itself with 400 if its URL or host is
- * ambiguous, and with 431 if it has 1,000 headers or more, and destroys a connection with more than 10 waiting pipelined requests.
+ * ambiguous, with 431 if it has 1,000 headers or more, with 501 for a transfer coding other than `chunked`, and destroys a connection with more than 10 waiting pipelined requests.
  *
  * @param app an `App`, or any object with a Fetch handler
  *
@@ -46,6 +54,7 @@ export function node(app: Fetchable): NodeHandler {
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     answerRejectedRequestsOnce(request);
     if (mayLackHeaders(request)) return rejectHeaders(request, response);
+    if (hasUnknownTransferCoding(request)) return rejectTransferCoding(request, response);
     if (!isUsableTarget(request)) return rejectTarget(request, response);
     adoptTargetHost(request);
     let result: AppResponse | Promise<AppResponse>;

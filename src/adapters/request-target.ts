@@ -138,10 +138,35 @@ export function mayLackHeaders({ rawHeaders, socket }: IncomingMessage): boolean
 
 /** Sends 431 for a request with too many headers, without those that it has. */
 export function rejectHeaders(request: IncomingMessage, response: ServerResponse): void {
-  const message = "The request has too many headers: it may have at most 999.";
+  reject(request, response, { status: 431, message: "The request has too many headers: it may have at most 999." });
+}
+
+/**
+ * Returns whether a body has another transfer coding than `chunked`: Node's parser accepts `gzip, chunked`, and would pass the
+ * compressed bytes as the body.
+ *
+ * @see RFC 9112, section 6.1
+ */
+export function hasUnknownTransferCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers["transfer-encoding"];
+  return coding !== undefined && coding.trim().toLowerCase() !== "chunked";
+}
+
+/** Sends 501 for such a request. */
+export function rejectTransferCoding(request: IncomingMessage, response: ServerResponse): void {
+  const message = "The request has a Transfer-Encoding other than chunked. Send the body without it.";
+  reject(request, response, { status: 501, message });
+}
+
+interface Rejection {
+  readonly status: number;
+  readonly message: string;
+}
+
+function reject(request: IncomingMessage, response: ServerResponse, { status, message }: Rejection): void {
   const isCall = isCallPath(targetOf(request), null);
   const body = isCall ? errorBody("validation_error", message) : `${message}\n`;
-  response.writeHead(431, {
+  response.writeHead(status, {
     "content-type": isCall ? JSON_TYPE : "text/plain; charset=utf-8",
     ...PRIVATE_NO_STORE,
     "content-length": Buffer.byteLength(body),

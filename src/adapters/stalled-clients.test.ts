@@ -156,6 +156,28 @@ async function fillBuffers(response: ServerResponse): Promise<void> {
   }
 }
 
+describe("a large response", () => {
+  it("is destroyed when its client reads a byte now and then [REQUEST-93]", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    opened.push(server);
+    await once(server, "listening");
+    const responding = once(server, "request");
+    const readByte = { buffer: Buffer.alloc(1), callback: () => client.pause() !== undefined };
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const client: Socket = connect({ port, host: "127.0.0.1", onread: readByte }).on("error", () => undefined);
+    client.write(REQUEST);
+    const reading = setInterval(() => client.resume(), STALL_MS / 100);
+    const [, response]: ServerResponse[] = await responding;
+    if (!response) throw new Error("There is no request.");
+    void writeResponse({ status: 200, headers: [], body: Buffer.alloc(LARGE) }, response);
+    destroyIfStalled(response, STALL_MS);
+    await once(response, "close");
+    clearInterval(reading);
+    client.destroy();
+    expect(client.bytesRead).toBeLessThan(LARGE);
+  });
+});
+
 describe("a streamed response", () => {
   it("is destroyed when its client reads none of the waiting bytes", async () => {
     const { response } = await openResponse();

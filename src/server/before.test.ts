@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { signInCookie } from "#test/request-context";
@@ -321,13 +322,24 @@ describe("set_header in before", () => {
 
 describe("decodePath", () => {
   it("keeps the number of segments, and is the identity for a path without percent-encoding", () => {
-    expect(["/", "/a/b", "/%C3%A9%20", "/a%2fb%2F", "/%252F"].map(decodePath)).toEqual([
+    expect(["/", "/a/b", "/%C3%A9%20", "/a%2fb%2F", "/100%25/%252F", "/%25252f"].map(decodePath)).toEqual([
       "/",
       "/a/b",
       "/é ",
       "/a%2Fb%2F",
-      "/%2F",
+      "/100%/%252F",
+      "/%25252f",
     ]);
+  });
+
+  it("returns different texts for paths that the router treats as different", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("%25", "%2F", "2", "5", "F", "f", "a"), { maxLength: 8 }), (parts) => {
+        const [path, otherPath] = [`/x${parts.join("")}`, `/x${parts.join("").replace("%25", "%2525")}`];
+        expect(decodePath(path) === decodePath(otherPath)).toBe(path === otherPath);
+        expect(decodePath(path).split("/")).toHaveLength(2);
+      }),
+    );
   });
 });
 

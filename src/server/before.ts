@@ -4,7 +4,7 @@ import type { Redirect } from "../http/index.ts";
 export interface BeforeInput {
   /**
    * The path without the application's base, percent-decoded. An encoded slash is still `%2F`, so that the path has the
-   * segments by which pages and routes are found. Outside the base, it is the whole path.
+   * segments by which pages and routes are found, and `%252F` is still `%252F`. Outside the base, it is the whole path.
    */
   readonly path: string;
   /**
@@ -39,11 +39,17 @@ export function checkBefore(before: Before | undefined): void {
   );
 }
 
-/** Decodes the segments of a path that was checked with `isValidPath`. An encoded slash stays encoded. */
+/** Matches the percent sign of a text `%2F`, `%252F` and so on, which was sent percent-encoded. */
+const ENCODED_PERCENT = /%(?=(?:25)*2f)/gi;
+
+/**
+ * Decodes the segments of a path that was checked with `isValidPath`. An encoded slash stays encoded, and so does the percent sign of a
+ * text `%2F`: a rule for one of the two paths never applies to the other.
+ */
 export function decodePath(path: string): string {
   if (!path.includes("%")) return path;
   return path
     .split("/")
-    .map((segment) => decodeURIComponent(segment).replaceAll("/", "%2F"))
+    .map((segment) => decodeURIComponent(segment).replace(ENCODED_PERCENT, "%25").replaceAll("/", "%2F"))
     .join("/");
 }

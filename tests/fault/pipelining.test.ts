@@ -4,10 +4,13 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { callFunction } from "#test/call-function";
+import { createCertificate } from "#test/certificate";
 import { buildLiveApp } from "#test/live-app";
+import { type RunningServer, startDev, startNode } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 
 const { TORTURE_SIZE } = process.env;
@@ -46,7 +49,14 @@ const SMALL_CHUNKS = Buffer.from(
   `POST /__web/rpc/pid HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${"1\r\nx\r\n".repeat(250_000)}0\r\n\r\n`,
 );
 
-const ATTACKS = [
+interface Attack {
+  readonly title: string;
+  readonly path: string;
+  /** What each connection sends behind its request of the path. */
+  readonly ahead: Buffer;
+}
+
+const ATTACKS: readonly Attack[] = [
   { title: "99 posts of 16 KB behind event streams", path: "/__web/live", ahead: posts({ count: 99 }) },
   { title: "99 posts of 16 KB behind polls", path: "/__web/poll", ahead: posts({ count: 99 }) },
   {
@@ -62,9 +72,45 @@ const ATTACKS = [
   },
 ];
 
+/** The other hosts of an application. Each shows the address at which functions are called, and the port to attack. */
+const HOSTS: readonly { readonly title: string; readonly isTls?: true; start(): Promise<RunningServer> }[] = [
+  { title: "node(app) in an HTTP server", start: () => startHost("http") },
+  { title: "node(app) in an HTTPS server", isTls: true, start: () => startHost("https") },
+  { title: "tsweb dev", start: () => startDev(project.dir, sharedEnv()) },
+];
+
+/** A program that serves the application on a port for the functions of the test, and on one for the attack. */
+const HOST_PROGRAM = `
+  import { readFileSync } from "node:fs";
+  import { node } from "tsweb/node";
+  import app from "./dist/app.mjs";
+  const { createServer } = await import("node:http");
+  const attacked = await import("node:" + process.argv[2]);
+  const files = { key: readFileSync("key.pem"), cert: readFileSync("certificate.pem") };
+  await app.start();
+  const server = createServer(node(app)).listen(0, "127.0.0.1");
+  const target = attacked.createServer(process.argv[2] === "https" ? files : {}, node(app)).listen(0, "127.0.0.1", () => {
+    console.log("attack " + target.address().port + " http://127.0.0.1:" + server.address().port);
+  });
+  process.once("SIGTERM", () => process.exit(0));`;
+
+function startHost(kind: "http" | "https"): Promise<RunningServer> {
+  createCertificate(project.dir);
+  project.write("host.mjs", HOST_PROGRAM);
+  return startNode(project.dir, ["host.mjs", kind], sharedEnv());
+}
+
+/** What an attack is made on. */
+interface Target {
+  readonly address: string;
+  readonly port: number;
+  readonly isTls?: boolean;
+}
+
 /** Opens a connection that sends a request, and the others as soon as its response has begun. */
-function openAttack(port: number, path: string, ahead: Buffer): Socket {
-  const socket = connect({ port, host: "127.0.0.1" });
+function openAttack({ port, isTls }: Target, path: string, ahead: Buffer): Socket {
+  const at = { port, host: "127.0.0.1" };
+  const socket = isTls ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
   socket.on("error", () => undefined);
   socket.write(`GET ${path} HTTP/1.1\r\n${HOST}\r\n`);
   const send = setTimeout(() => socket.write(ahead), 500); // a poll has no head until it ends
@@ -88,11 +134,9 @@ async function greatestUseOf({ address }: AppProcess): Promise<number> {
 }
 
 /** Opens many connections that attack a server while a function runs. */
-async function attackDuring<T>({ address, port }: AppProcess, attack: (typeof ATTACKS)[number], run: () => Promise<T>) {
-  const [feed] = await callFunction<string[]>(address, "issue_feeds", { names: ["room"] });
-  const sockets = Array.from({ length: CONNECTIONS }, () =>
-    openAttack(port, `${attack.path}?feed=${feed}`, attack.ahead),
-  );
+async function attackDuring<T>(target: Target, { path, ahead }: Omit<Attack, "title">, run: () => Promise<T>) {
+  const [feed] = await callFunction<string[]>(target.address, "issue_feeds", { names: ["room"] });
+  const sockets = Array.from({ length: CONNECTIONS }, () => openAttack(target, `${path}?feed=${feed}`, ahead));
   try {
     return await run();
   } finally {
@@ -100,19 +144,72 @@ async function attackDuring<T>({ address, port }: AppProcess, attack: (typeof AT
   }
 }
 
+/**
+ * Lets a server handle calls with bodies of 16 KB, and then the connections of an attack that send nothing ahead: the memory that it
+ * has for its usual load is not that of the attack.
+ */
+async function serveUsualLoad(target: Target, attack: Attack): Promise<void> {
+  const args = { args: {}, ignored: "x".repeat(16_000) };
+  for (let round = 0; round < 50; round++) {
+    await Promise.all(Array.from({ length: 20 }, () => callWith(target.address, args)));
+  }
+  await attackDuring(target, { ...attack, ahead: Buffer.alloc(0) }, () => pause(1_000));
+}
+
+async function callWith(address: string, body: object): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${address}/__web/rpc/pid`, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(response.status).toBe(200);
+}
+
+/** Returns the greatest resident memory of a process in a while, in bytes. */
+async function greatestSizeOf(pid: number): Promise<number> {
+  let max = 0;
+  for (const until = performance.now() + MEASURED_MS; performance.now() < until; await pause(50)) {
+    max = Math.max(max, memoryOf(pid));
+  }
+  return max;
+}
+
+describe.each(HOSTS)(
+  "500 connections of a client to $title",
+  { timeout: 120_000 },
+  ({ title, isTls = false, start }) => {
+    it.each([ATTACKS[0], ATTACKS[2]] as readonly Attack[])(
+      "add at most 64 MiB to it, with $title [REQUEST-92]",
+      async (attack) => {
+        const server = await start();
+        try {
+          const { address } = server;
+          const [, attackPort] = /attack (\d+)/.exec(server.output()) ?? [];
+          const target = { address, isTls, port: Number(attackPort ?? new URL(address).port) };
+          const pid = await callFunction<number>(address, "pid");
+          await serveUsualLoad(target, attack);
+          const before = memoryOf(pid);
+          const added = (await attackDuring(target, attack, () => greatestSizeOf(pid))) - before;
+          if (TORTURE_SIZE) console.log(`${title}, ${attack.title}: ${(added / MIB).toFixed(1)} MiB resident`);
+          expect(added).toBeLessThan(MAX_ADDED_BYTES);
+        } finally {
+          await server.stop();
+        }
+      },
+    );
+  },
+);
+
 describe("500 connections of a client", { timeout: 120_000 }, () => {
   it.each(ATTACKS)("add at most 64 MiB to a server, with $title [REQUEST-67]", async (attack) => {
     const server = await AppProcess.start(project.dir, sharedEnv(), ["--expose-gc"]);
     try {
       const pid = await callFunction<number>(server.address, "pid");
-      const residentBefore = memoryOf(pid);
+      await serveUsualLoad(server, attack);
       const before = await callFunction<number>(server.address, "used_bytes");
+      const residentBefore = memoryOf(pid);
       const max = await attackDuring(server, attack, () => greatestUseOf(server));
-      if (TORTURE_SIZE) {
-        const added = [max - before, memoryOf(pid) - residentBefore].map((bytes) => (bytes / MIB).toFixed(1));
-        console.log(`${attack.title}: ${added[0]} MiB added, ${added[1]} MiB resident`);
-      }
-      expect(max - before).toBeLessThan(MAX_ADDED_BYTES);
+      const added = [max - before, memoryOf(pid) - residentBefore];
+      if (TORTURE_SIZE)
+        console.log(`${attack.title}: ${added.map((bytes) => (bytes / MIB).toFixed(1))} MiB used, resident`);
+      expect(Math.max(...added)).toBeLessThan(MAX_ADDED_BYTES);
     } finally {
       await server.stop();
     }
