@@ -1,10 +1,10 @@
-import type { Server } from "node:net";
+import type { ServerResponse } from "node:http";
+import { Server } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { App } from "../app.ts";
 import { type AppInternals, requireInternals } from "../server/index.ts";
-import { closePort } from "./close-port.ts";
 import { Connections } from "./connections.ts";
-import { logCutRequests } from "./cut-requests.ts";
+import { NodeInboundRequest } from "./node-inbound-request.ts";
 
 /** How often connections are checked while the server is stopping. */
 const SWEEP_MS = 50;
@@ -108,4 +108,76 @@ async function endConnections(
   clearInterval(sweep);
   clearTimeout(deadline);
   return cut;
+}
+
+/** The application whose requests were cut off, and the time that they had. */
+interface CutOptions {
+  readonly internals: AppInternals;
+  readonly stopSeconds: number;
+}
+
+/** Logs the requests that were cut off: a line for each route, with their number. */
+function logCutRequests(cut: readonly ServerResponse[], { internals, stopSeconds }: CutOptions): void {
+  const counts = new Map<string, number>();
+  for (const response of cut) {
+    const { kind, name } = internals.targetOf(new NodeInboundRequest(response.req, response));
+    const route = `${kind} ${name ?? ""}`.trim();
+    counts.set(route, (counts.get(route) ?? 0) + 1);
+  }
+  for (const [route, count] of counts) {
+    internals.log.error(
+      { route, count },
+      `Requests were cut off: they had not ended ${stopSeconds} s after the port was closed. If they need longer, raise ` +
+        "WEB_STOP_SECONDS",
+    );
+  }
+}
+
+/** A turn of the event loop that takes longer may have left connections waiting. */
+const SHORT_TURN_MS = 0.05;
+
+/** How long to look for a turn of the event loop without a new connection. */
+const MAX_WAIT_MS = 1_000;
+
+/**
+ * Stops accepting connections. The open ones, idle ones too, stay open, unlike with `server.close()`.
+ *
+ * The system completes connections before the process accepts them, and resets those that wait when the port closes: their
+ * clients may have sent a request already. Node accepts one connection in each turn of the event loop. So the port is closed
+ * directly after a turn that was short and in which no connection arrived, if there is one within a second.
+ *
+ * @returns a promise that resolves when the last connection has ended
+ */
+export async function closePort(server: Server): Promise<{ readonly ended: Promise<void> }> {
+  let arrived = 0;
+  const count = () => void arrived++;
+  server.on("connection", count);
+  close(new Server()); // compiles the function, so that its call below is short
+  const giveUpAtMs = performance.now() + MAX_WAIT_MS;
+  // In an object, because a promise would be awaited.
+  const closed = await new Promise<{ readonly ended: Promise<void> }>((resolve) => {
+    const attempt = () => {
+      const arrivedBefore = arrived;
+      const startedAtMs = performance.now();
+      setImmediate(() => {
+        const now = performance.now();
+        const isQuiet = arrived === arrivedBefore && now - startedAtMs < SHORT_TURN_MS;
+        if (isQuiet || now > giveUpAtMs) resolve({ ended: close(server) });
+        else attempt();
+      });
+    };
+    attempt();
+  });
+  server.off("connection", count);
+  return closed;
+}
+
+function close(server: Server): Promise<void> {
+  // `close` of an HTTP server would also close connections that have just become idle, on which a proxy may be sending
+  // its next request.
+  return new Promise((resolve) => {
+    // The HTTP server of Bun is no server of its `node:net`, whose method throws.
+    if ("bun" in process.versions) server.close(() => resolve());
+    else Server.prototype.close.call(server, () => resolve());
+  });
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isPushedBody, isResponse, type OutboundResponse, releaseUnsentBody } from "../http/index.ts";
 import { closesConnection, endAfterBody } from "./lingering-close.ts";
 import { writeHeadWithLength } from "./prepared-head.ts";
-import { writePushedBody } from "./pushed-body.ts";
+import { writePushedBody } from "./response-sink.ts";
 import { isClosed } from "./response-state.ts";
 import { destroyIfDisconnected, destroyIfStalled, hidesProgressOfWrite } from "./stalled-clients.ts";
 

@@ -1,6 +1,12 @@
-import type { HandlerResponse, InboundRequest } from "../http/index.ts";
-import { isNotModified, requestedRange, type Validators } from "./conditional-request.ts";
-import { fileBody } from "./file-body.ts";
+import type { FileHandle } from "node:fs/promises";
+import {
+  type BodyProducer,
+  type BodySink,
+  type HandlerResponse,
+  type InboundRequest,
+  PushedBody,
+} from "../http/index.ts";
+import { type ByteRange, isNotModified, requestedRange, type Validators } from "./conditional-request.ts";
 import type { OpenFile } from "./open-file.ts";
 
 /** How a file is sent. */
@@ -68,4 +74,50 @@ function validatorsOf({ stats: { size, mtimeMs } }: OpenFile, coding: string | n
   const parts = [size.toString(16), Math.trunc(mtimeMs).toString(16), ...(coding ? [coding] : [])];
   const nowMs = Date.now(); // a time in the future would be invalid, RFC 9110, section 8.8.2.1
   return { etag: `W/"${parts.join("-")}"`, lastModifiedMs: Math.floor(Math.min(mtimeMs, nowMs) / 1000) * 1000 };
+}
+
+/** An open file, and its path for messages. */
+interface NamedHandle {
+  readonly path: string;
+  readonly handle: FileHandle;
+}
+
+/**
+ * Returns a response body that streams a part of an open file. It closes the file when the body has ended.
+ *
+ * The response is aborted if the file has become shorter since its headers were written. Otherwise the client would wait
+ * for the rest of the file, and read the next response on the connection as that rest.
+ *
+ * @param onFailed called with the reason when a response is aborted
+ */
+function fileBody(
+  { path, handle }: NamedHandle,
+  { start, end }: ByteRange,
+  onFailed: (error: Error) => void,
+): PushedBody {
+  const length = end - start + 1;
+  return new PushedBody((sink) => (length === 0 ? endAtOnce(sink) : streamFile(sink)));
+
+  function streamFile(sink: BodySink): BodyProducer {
+    const file = handle.createReadStream({ start, end });
+    const abort = (error: Error) => {
+      onFailed(error);
+      sink.destroy();
+    };
+    file.on("data", (chunk) => {
+      if (!sink.write(chunk)) file.pause();
+    });
+    file.on("error", abort);
+    file.on("end", () => {
+      if (file.bytesRead === length) return sink.end();
+      abort(new Error(`${path} changed while it was sent: ${file.bytesRead} of ${length} bytes were read.`));
+    });
+    return { onDrain: () => void file.resume(), onClose: () => void file.destroy() };
+  }
+
+  function endAtOnce(sink: BodySink): BodyProducer {
+    handle.close().catch(onFailed);
+    sink.end();
+    return { onDrain: () => undefined, onClose: () => undefined };
+  }
 }

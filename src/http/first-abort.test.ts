@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstAbort } from "./first-abort.ts";
+import { firstAbort } from "./request-context.ts";
 
 describe("firstAbort", () => {
   it.each([0, 1])("aborts with signal %i, with its reason, and keeps the reason when the other one aborts", (index) => {

@@ -17,8 +17,15 @@ export {
   textResponse,
   varying,
 } from "./handler-response.ts";
-export { isValidHost } from "./host.ts";
-export { FetchInboundRequest, type InboundRequest, type RequestSender, readUrl } from "./inbound-request.ts";
+export { isValidHost, originOf } from "./host.ts";
+export {
+  type ByteCounter,
+  FetchInboundRequest,
+  type InboundRequest,
+  type RequestSender,
+  readRequestText,
+  readUrl,
+} from "./inbound-request.ts";
 export { keepInMemory } from "./keep-in-memory.ts";
 export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
 export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts";
@@ -26,7 +33,13 @@ export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
 export { publicOrigin } from "./origin.ts";
-export { type OutboundResponse, releaseUnsentBody, toFetchResponse } from "./outbound-response.ts";
+export {
+  isReadableStream,
+  isResponse,
+  type OutboundResponse,
+  releaseUnsentBody,
+  toFetchResponse,
+} from "./outbound-response.ts";
 export { parseJson } from "./parse-json.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { fillRandom, randomHex } from "./random.ts";
@@ -52,23 +65,19 @@ export {
   readBody,
   requireIdentityEncoding,
 } from "./request-body.ts";
+export type { RequestTrace } from "./request-context.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
-export { idHeaders, type RequestIds, requestIds } from "./request-ids.ts";
+export { idHeaders, type RequestIds, requestIds, traceIdOf } from "./request-ids.ts";
 export { canonicalPath, isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
-export { type ByteCounter, readRequestText } from "./request-text.ts";
-export type { RequestTrace } from "./request-trace.ts";
 export { requireSameOrigin } from "./require-same-origin.ts";
 export {
+  checkSecurityOptions,
   createDataHeaders,
   createSecurityHeaders,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
 } from "./security-headers.ts";
-export { checkSecurityOptions } from "./security-options.ts";
-export { traceIdOf } from "./trace-parent.ts";
 export { findUnreadableBody } from "./unreadable-body.ts";
 export { unreadableRequestResponse } from "./unreadable-request.ts";
-export { originOf } from "./url-origin.ts";
-export { isReadableStream, isResponse } from "./web-types.ts";

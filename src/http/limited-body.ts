@@ -1,7 +1,7 @@
+import { hasDeclaredLength } from "./inbound-request.ts";
 import { keepInMemory } from "./keep-in-memory.ts";
 import { bodyCounter } from "./request-body.ts";
 import type { RequestContext } from "./request-context.ts";
-import { hasDeclaredLength } from "./request-text.ts";
 
 /** The request that a route receives. */
 export interface LimitedRequest {

@@ -1,6 +1,5 @@
 import type { HandlerResponse } from "./handler-response.ts";
 import { isPushedBody } from "./pushed-body.ts";
-import { isReadableStream, isResponse } from "./web-types.ts";
 
 /** A complete response: what an adapter writes to the client. */
 export interface OutboundResponse {
@@ -28,4 +27,26 @@ export function toFetchResponse(outbound: OutboundResponse | Response): Response
 export function releaseUnsentBody({ body }: Pick<OutboundResponse | Response, "body">): void {
   if (isPushedBody(body)) body.open({ write: () => false, end() {}, destroy() {} }).onClose();
   else if (isReadableStream(body)) body.cancel().catch(() => undefined); // the response has an error already
+}
+
+/*
+ * The objects of the Fetch standard are recognized by their methods, not by `instanceof`: packages replace the global classes (`@hono/node-server` replaces
+ * `globalThis.Response`), and the objects of `fetch`, of undici and of other realms are then not instances of the
+ * replacement.
+ */
+
+/** Returns whether a value is a Fetch `Response`, of any implementation. */
+export function isResponse(value: unknown): value is Response {
+  return hasMethod(value, "arrayBuffer") && "status" in value;
+}
+
+/** Returns whether a value is a `ReadableStream` of the Streams standard, of any implementation. */
+export function isReadableStream(value: unknown): value is ReadableStream<Uint8Array> {
+  return hasMethod(value, "getReader");
+}
+
+/** Reads no getter: those of a lazy `Response` may create the headers and the body. */
+function hasMethod(value: unknown, name: string): value is object {
+  if (typeof value !== "object" || value === null || !(name in value)) return false;
+  return typeof Reflect.get(value, name) === "function";
 }

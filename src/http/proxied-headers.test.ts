@@ -3,7 +3,7 @@ import { createServer, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { proxiedHeaders } from "./proxied-headers.ts";
+import { proxiedHeaders } from "./complete-response.ts";
 
 const openServers: { close(): void }[] = [];
 afterEach(() => {

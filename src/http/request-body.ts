@@ -1,10 +1,8 @@
 import { formatBytes } from "./format-bytes.ts";
-import type { InboundRequest } from "./inbound-request.ts";
+import type { ByteCounter, InboundRequest } from "./inbound-request.ts";
 import { adviseDeveloper } from "./log-refusal.ts";
 import type { RequestContext } from "./request-context.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
-import type { ByteCounter } from "./request-text.ts";
-
 /** The maximum size of a request body without a limit of its own, in bytes. @see docs/protocol.md 2.7 */
 export const MAX_BODY_BYTES = 1024 * 1024;
 

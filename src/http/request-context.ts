@@ -2,12 +2,10 @@ import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
 import type { BodyLimit } from "./body-limit.ts";
 import { ContextKey, ContextValues } from "./context-values.ts";
-import { firstAbort } from "./first-abort.ts";
 import { withoutFormParameter } from "./form-parameter.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
-import type { RequestTrace } from "./request-trace.ts";
-import { checkHeader } from "./security-options.ts";
+import { checkHeader } from "./security-headers.ts";
 
 /** A frozen record of strings: the type of `request.query`, `request.headers` and `request.cookies`. */
 export type StringRecord = Readonly<Record<string, string>>;
@@ -308,4 +306,25 @@ function toStringRecord(entries: Iterable<readonly [string, string | undefined]>
 
 function isRemoval(cookie: string): boolean {
   return cookie.includes("; Max-Age=0;");
+}
+
+/**
+ * Returns a signal that aborts with the first of several, with its reason. Unlike `AbortSignal.any` of Node 20, it is not
+ * kept in memory after the signals: a process with many streams would grow.
+ */
+export function firstAbort(...signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) controller.abort(signal.reason);
+    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+  }
+  return controller.signal;
+}
+
+/** The trace that a request is a part of, while a tracing SDK is in use. */
+export interface RequestTrace {
+  /** The `traceparent` of the response: the trace, and the span of this request. */
+  readonly traceparent: string;
+  /** Runs work as a part of the request's span. Spans that it starts are children of that one. */
+  run<T>(work: () => T): T;
 }

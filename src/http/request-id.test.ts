@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { requestId } from "./request-id.ts";
+import { requestId } from "./request-ids.ts";
 
 describe("requestId", () => {
   it.each(["a", "A-b_c.9", "x".repeat(128)])("keeps a valid id of the client: %s", (id) => {

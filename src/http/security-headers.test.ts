@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, createTestApp } from "#test/compiled-app";
-import { createDataHeaders, createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
-import { checkSecurityOptions } from "./security-options.ts";
+import {
+  checkSecurityOptions,
+  createDataHeaders,
+  createSecurityHeaders,
+  type SecurityOptions,
+} from "./security-headers.ts";
 
 const environment = { buildTool: null, secure: false };
 const headersOf = (...options: SecurityOptions[]) => Object.fromEntries(createSecurityHeaders(environment, ...options));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cleanFileName, decodeName, MAX_FILE_NAME_CHARS } from "./file-name.ts";
+import { cleanFileName, decodeName, MAX_FILE_NAME_CHARS } from "./multipart.ts";
 
 describe("the name of an uploaded file", () => {
   it.each([

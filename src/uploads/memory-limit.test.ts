@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MemoryLimit } from "./memory-limit.ts";
+import { MemoryLimit } from "./upload-limit.ts";
 
 describe("the limit of bytes in memory", () => {
   it("bounds the bytes of one client by the maximum of the route, and not those of others", () => {

@@ -15,8 +15,7 @@ import { recordedLog } from "#test/recorded-log";
 import { requestContextOf } from "#test/request-context";
 import { TemporaryFolder } from "#test/temporary-folder";
 import { ContextValues } from "../http/index.ts";
-import { MAX_MEMORY_BYTES, MAX_MEMORY_FILE_BYTES } from "./form-files.ts";
-import { type FormReadOptions, readForm } from "./read-form.ts";
+import { type FormReadOptions, MAX_MEMORY_BYTES, MAX_MEMORY_FILE_BYTES, readForm } from "./read-form.ts";
 import { removeLeftovers, uploadDirectory } from "./upload-directory.ts";
 import { UPLOADS, UploadStore } from "./upload-store.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_SILENCE_MS, MIN_BYTES_PER_SECOND, RATE_WINDOW_MS, UploadPace } from "./upload-pace.ts";
+import { MAX_SILENCE_MS, MIN_BYTES_PER_SECOND, RATE_WINDOW_MS, UploadPace } from "./upload-body.ts";
 
 const MINUTE_BYTES = MIN_BYTES_PER_SECOND * 60;
 

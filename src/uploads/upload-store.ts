@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CONNECTION_CLOSE, ContextKey, type RequestContext, RequestError } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { MemoryLimit } from "./memory-limit.ts";
 import { forgetUploadDirectory, removeLeftovers, uploadDirectory } from "./upload-directory.ts";
-import { type FullReason, type UploadBounds, UploadLimit } from "./upload-limit.ts";
+import { type FullReason, MemoryLimit, type UploadBounds, UploadLimit } from "./upload-limit.ts";
 
 /** The options of an {@link UploadStore}. */
 export interface UploadStoreOptions extends UploadBounds {

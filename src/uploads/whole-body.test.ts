@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { onWholeBodyRead } from "./whole-body.ts";
+import { onWholeBodyRead } from "./route-body.ts";
 
 describe("onWholeBodyRead", () => {
   // Not every supported version of Node has bytes().

@@ -3,7 +3,6 @@ import type { Socket } from "node:net";
 import type { BodySink, PushedBody } from "../http/index.ts";
 import { NodeResponse } from "./node-http.ts";
 import { abortResponse, currentResponse, isClosed, releaseSentHeaders } from "./response-state.ts";
-import { chunkOf } from "./shared-chunk.ts";
 
 /** Writes a pushed body to a response whose headers have been written. No web stream is needed in between. */
 export function writePushedBody(body: PushedBody, response: ServerResponse): void {
@@ -72,3 +71,21 @@ function chunkedConnection(response: ServerResponse): Socket | null {
   if (writableCorked > 0) return null;
   return socket.writable && !response.writableEnded && currentResponse(socket) === response ? socket : null;
 }
+
+/** The chunks by their bytes, as long as these are used. */
+const chunks = new WeakMap<Uint8Array, Buffer>();
+
+/**
+ * Returns bytes as a chunk of a chunked body, encoded once for all responses with the same bytes, which must not change.
+ *
+ * @see RFC 9112, section 7.1
+ */
+function chunkOf(bytes: Uint8Array): Buffer {
+  const existing = chunks.get(bytes);
+  if (existing) return existing;
+  const chunk = Buffer.concat([Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, END]);
+  chunks.set(bytes, chunk);
+  return chunk;
+}
+
+const END = Buffer.from("\r\n");
