@@ -1,7 +1,8 @@
-import { applicationModule } from "./application-module.ts";
-import type { ModuleCache } from "./module-cache.ts";
+import { existsSync } from "node:fs";
+import { posix } from "node:path";
+import { normalizePath } from "vite";
+import type { ModuleCache, ViteResolver } from "./module-cache.ts";
 import { type ServedFunctions, servedFunctions } from "./modules/index.ts";
-import type { ViteResolver } from "./vite-resolver.ts";
 
 /** What the source of the application's module shows. Each part is read once for all modules that are compiled. */
 export class ApplicationSource {
@@ -26,4 +27,16 @@ export class ApplicationSource {
       return entry && servedFunctions(entry, resolver);
     });
   }
+}
+
+const NAMES = ["src/app.ts", "src/app.tsx", "src/app.js"];
+
+/**
+ * Returns the application module as an absolute path; `undefined` when the project has none.
+ *
+ * @param entry its path, absolute or relative to the root. Default: `src/app.ts`, `.tsx` or `.js`
+ */
+export function applicationModule(root: string, entry?: string): string | undefined {
+  const candidates = entry ? [entry] : NAMES;
+  return candidates.map((file) => posix.resolve(root, normalizePath(file))).find((file) => existsSync(file));
 }

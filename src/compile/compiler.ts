@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import {
   type DevEnvironment,
   type Environment,
@@ -19,7 +20,14 @@ import {
 import type { BuildRecorder } from "./build-registry.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { hotUpdate } from "./hot-update.ts";
-import { ModuleCache } from "./module-cache.ts";
+import {
+  ModuleCache,
+  readWritten,
+  resolveImport,
+  untilWritten,
+  type ViteResolver,
+  viteResolver,
+} from "./module-cache.ts";
 import {
   isServerModule,
   isServerOnly,
@@ -31,8 +39,7 @@ import {
   serverOnlyFile,
   serverOnlyMessage,
 } from "./modules/index.ts";
-import { isPackageModule } from "./package-modules.ts";
-import { recordPageViews } from "./page-views.ts";
+import { isPackageModule, recordPageViews } from "./page-views.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import {
   checkModuleAlone,
@@ -45,15 +52,12 @@ import {
   type ViteRuleResolver,
 } from "./rules/index.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
-import { ShownWarnings } from "./shown-warnings.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
-import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
+import { hasAssetQuery, isInNodeModules, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
 import { aliasedFileNames } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, exposedVariables, isVitest } from "./vite-config.ts";
-import { resolveImport, type ViteResolver, viteResolver } from "./vite-resolver.ts";
-import { readWritten, untilWritten } from "./written-files.ts";
 
 /** The options of {@link tsweb}. */
 export interface CompileOptions {
@@ -300,4 +304,37 @@ export class Compiler {
     const warnings = await checkViteModule(facts, resolver);
     for (const warning of this.warnings.add(facts.source, warnings)) context.warn(warning);
   }
+}
+
+/** The warnings that were shown about the modules of an application. An edit of another file compiles a module again. */
+export class ShownWarnings {
+  readonly #byFile = new Map<string, { readonly code: string; readonly texts: Set<string> }>();
+
+  /**
+   * Returns the warnings that were not shown yet about this version of a module, and remembers them. Several modules may have the
+   * same warning, about one that they import: it is shown once, and again after an edit of that one.
+   */
+  add({ file, code }: SourceFile, texts: readonly string[]): string[] {
+    const known = this.#byFile.get(file);
+    if (known && known.code !== code) this.#forget(file);
+    const own = known?.code === code ? known.texts : new Set<string>();
+    this.#byFile.set(file, { code, texts: own });
+    const shown = new Set([...this.#byFile.values()].flatMap(({ texts }) => [...texts].filter(namesLocation)));
+    const added = [...new Set(texts)].filter((text) => !own.has(text) && !shown.has(text));
+    for (const text of texts) own.add(text);
+    return added;
+  }
+
+  /** Forgets the warnings about a file that has changed: its own, and those of other modules that name it. */
+  #forget(file: string): void {
+    this.#byFile.delete(file);
+    const name = posix.basename(file);
+    for (const { texts } of this.#byFile.values())
+      for (const text of texts) if (text.includes(name)) texts.delete(text);
+  }
+}
+
+/** Returns whether a warning names a file and a line, so that it is the same one in whichever module it is found. */
+function namesLocation(text: string): boolean {
+  return /\.[cm]?[jt]sx?:\d/.test(text);
 }

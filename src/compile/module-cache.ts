@@ -1,8 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
-import type { Rolldown } from "vite";
-import { type ModuleFacts, readModule } from "./modules/index.ts";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { normalizePath, type Rolldown } from "vite";
+import { type ModuleFacts, type ModuleResolver, readModule } from "./modules/index.ts";
+import type { PackageResolver } from "./rules/index.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
-import { readWritten } from "./written-files.ts";
 
 /** A module that was read from its file. */
 interface ReadModule {
@@ -191,4 +193,86 @@ function ifExists<T>(read: () => T): T | undefined {
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EISDIR");
+}
+
+/** What is needed of the context of a plugin's hook. */
+interface ResolvingContext extends Pick<Rolldown.PluginContext, "resolve"> {
+  readonly environment: { readonly name: string };
+}
+
+/** Resolves an import statement as Vite does, each once in a build. */
+export function resolveImport(
+  context: ResolvingContext,
+  modules: ModuleCache,
+  { specifier, importer }: { readonly specifier: string; readonly importer: string },
+): Promise<Rolldown.ResolvedId | null> {
+  const key = `${context.environment.name}\0${importer}\0${specifier}`;
+  return modules.resolveOnce(key, () => context.resolve(specifier, importer, { skipSelf: true }));
+}
+
+/** A resolver of one of Vite's environments. */
+export interface ViteResolver extends ModuleResolver, PackageResolver {
+  /** The name of the environment. */
+  readonly environment: string;
+}
+
+/** Returns a resolver that finds modules as Vite does, by the context of a plugin's hook. */
+export function viteResolver(context: ResolvingContext, modules: ModuleCache): ViteResolver {
+  const resolve = (specifier: string, importer: string) => resolveImport(context, modules, { specifier, importer });
+  return {
+    root: modules.root,
+    environment: context.environment.name,
+    resolve: async (specifier, importer) => {
+      const resolved = await resolve(specifier, importer);
+      return resolved && !resolved.external ? normalizePath(resolved.id) : undefined;
+    },
+    isMissing: async (specifier, importer) => (await resolve(specifier, importer)) === null,
+    read: (id) => modules.readWritten(id),
+  };
+}
+
+/** How long a file may be empty between the two steps of a write, in milliseconds: half a second was seen on a busy machine. */
+const WRITE_MS = 2_000;
+
+/** How often an empty file is checked, in milliseconds. */
+const CHECK_MS = 4;
+
+/**
+ * Waits until a file is written that is empty and was changed a moment ago; at most two seconds. Most programs
+ * truncate a file and write it then. On a busy machine they may be interrupted in between for longer than a request needs to
+ * load the file.
+ */
+export async function untilWritten(file: string): Promise<void> {
+  const endsAt = performance.now() + WRITE_MS;
+  while (isBeingWritten(file) && performance.now() < endsAt) await wait(CHECK_MS);
+}
+
+/**
+ * Returns the text of a file, after waiting as {@link untilWritten}. A file that is written several times in quick succession may
+ * be empty again when it is read.
+ *
+ * @throws the error of `readFile`
+ */
+export async function readWritten(file: string): Promise<string> {
+  const endsAt = performance.now() + WRITE_MS;
+  let text = await readFile(file, "utf8");
+  while (text === "" && statsIfRecent(file) && performance.now() < endsAt) {
+    await wait(CHECK_MS);
+    text = await readFile(file, "utf8");
+  }
+  return text || readFile(file, "utf8"); // this process may have been busy since the text was read
+}
+
+function isBeingWritten(file: string): boolean {
+  return statsIfRecent(file)?.size === 0;
+}
+
+/** Returns the stats of a file that was changed a moment ago. */
+function statsIfRecent(file: string): Stats | undefined {
+  try {
+    const stats = statSync(file);
+    return stats.isFile() && Math.abs(Date.now() - stats.mtimeMs) < WRITE_MS ? stats : undefined;
+  } catch {
+    return undefined; // the caller reports a file that it cannot read
+  }
 }

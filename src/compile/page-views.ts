@@ -1,4 +1,5 @@
-import type { ESTree } from "vite";
+import { fileURLToPath } from "node:url";
+import { type ESTree, normalizePath } from "vite";
 import type { ViewSource } from "../protocol/index.ts";
 import type { BuildRecorder, PageViews } from "./build-registry.ts";
 import {
@@ -8,10 +9,10 @@ import {
   type ModuleResolver,
   relativePath,
 } from "./modules/index.ts";
-import { isPackageModule } from "./package-modules.ts";
 import {
   type Binding,
   findModuleLevelReferences,
+  isInNodeModules,
   type Node,
   sourceLocation,
   stringValue,
@@ -139,4 +140,12 @@ class ViewSearch {
     for (const statement of facts.program.body)
       if (statement.type === "ExportDefaultDeclaration") await this.addNode(statement.declaration, facts);
   }
+}
+
+/** The folder of tsweb's own modules. A linked copy of the package is not below `node_modules`. */
+const OWN_FOLDER = normalizePath(fileURLToPath(new URL("..", import.meta.url)));
+
+/** Returns whether a file belongs to an installed package or to tsweb itself, and not to the project. */
+export function isPackageModule(file: string): boolean {
+  return isInNodeModules(file) || file.startsWith(OWN_FOLDER);
 }

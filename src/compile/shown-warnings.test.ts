@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ShownWarnings } from "./shown-warnings.ts";
+import { ShownWarnings } from "./compiler.ts";
 
 it("returns a warning once for each version of a module", () => {
   const warnings = new ShownWarnings();

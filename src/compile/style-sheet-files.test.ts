@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { compileErrorOf, parseMarkedCode } from "#test/in-memory-modules";
-import { checkStyleSheetFiles } from "./style-sheet-files.ts";
+import { checkStyleSheetFiles } from "./style-sheets.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-sheets-")));
 mkdirSync(join(root, "src/img"), { recursive: true });

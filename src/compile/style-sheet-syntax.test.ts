@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileErrorOf, parseMarkedCode } from "#test/in-memory-modules";
-import { checkStyleSheetSyntax } from "./style-sheet-syntax.ts";
+import { checkStyleSheetSyntax } from "./style-sheets.ts";
 
 const check = (code: string, file = "/app/src/style.css") => checkStyleSheetSyntax({ file, code });
 

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type UserConfig, type ViteDevServer } from "vite";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
-import { ModuleCache } from "./module-cache.ts";
+import { ModuleCache, readWritten, untilWritten } from "./module-cache.ts";
 import { tsweb } from "./plugin.ts";
-import { readWritten, untilWritten } from "./written-files.ts";
 
 let dir: string;
 let file: string;

@@ -4,21 +4,10 @@
  */
 export { type FoundComponent, findComponents } from "./components.ts";
 export type { Declaration } from "./declarations.ts";
-export { exportedValue } from "./exported-value.ts";
-export {
-  actionsOf,
-  importedNameOf,
-  isActionName,
-  isData,
-  isFunctionValue,
-  isIntrinsicName,
-  possibleValues,
-} from "./jsx-values.ts";
 export { type ModuleFacts, readModule } from "./module-facts.ts";
-export { type ModuleResolver, originOf, type ResolvedExport, resolveExport } from "./module-resolver.ts";
+export { exportedValue, type ModuleResolver, originOf, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 export { type Endpoint, repeatedPathMessage } from "./page-paths.ts";
-export { ProjectError } from "./project-error.ts";
-export { relativePath } from "./relative-path.ts";
+export { ProjectError, relativePath } from "./project.ts";
 export {
   appModuleElements,
   appModuleValues,
@@ -41,4 +30,14 @@ export {
   serverOnlyFile,
   serverOnlyMessage,
 } from "./server-only.ts";
-export { tswebMemberOf, unwrapChain } from "./tsweb-members.ts";
+export {
+  actionsOf,
+  importedNameOf,
+  isActionName,
+  isData,
+  isFunctionValue,
+  isIntrinsicName,
+  possibleValues,
+  tswebMemberOf,
+  unwrapChain,
+} from "./values.ts";

@@ -18,7 +18,7 @@ import {
 } from "../syntax/index.ts";
 import { type Declaration, findDeclarations, Mistakes } from "./declarations.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
-import { relativePath } from "./relative-path.ts";
+import { relativePath } from "./project.ts";
 import { isServerModule } from "./server-only.ts";
 import { readSignature } from "./signature.ts";
 

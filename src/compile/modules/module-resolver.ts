@@ -1,4 +1,4 @@
-import type { ImportedName } from "../syntax/index.ts";
+import { type ImportedName, type Node, unwrapExpression } from "../syntax/index.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 
 /** Finds and reads the modules of a project, for checks that follow imports. */
@@ -70,4 +70,16 @@ export async function originOf(
     if (origin.source === "tsweb") return origin;
   }
   return imported;
+}
+
+/** Returns the value of an export: of a declaration, a variable or `export default`. */
+export function exportedValue({ facts, name }: ResolvedExport): Node | undefined {
+  const { exports, scopes, program } = facts;
+  const local = exports.named.find((exported) => exported.name === name)?.local;
+  const [declared] =
+    local === undefined
+      ? program.body.flatMap((node) => (node.type === "ExportDefaultDeclaration" ? [node.declaration] : []))
+      : (scopes.module.findValue(local)?.declarations ?? []);
+  const value = declared?.type === "VariableDeclarator" ? declared.init : declared;
+  return value ? unwrapExpression(value) : undefined;
 }

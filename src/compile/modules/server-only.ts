@@ -1,8 +1,7 @@
 import { realpathSync } from "node:fs";
 import { posix } from "node:path";
 import { isInNodeModules, isScript, stripQuery } from "../syntax/index.ts";
-import { ProjectError } from "./project-error.ts";
-import { relativePath } from "./relative-path.ts";
+import { ProjectError, relativePath } from "./project.ts";
 
 /**
  * The suffix `.server`, at the end of a name or before another suffix. White space and `:` also end it, because Windows

@@ -1,4 +1,5 @@
-import { importedNameOf, type ModuleFacts } from "../modules/index.ts";
+import type { ESTree } from "vite";
+import { importedNameOf, type ModuleFacts, type ModuleResolver, originOf } from "../modules/index.ts";
 import {
   CompileError,
   type ImportedName,
@@ -8,9 +9,6 @@ import {
   type SourceFile,
   unwrapExpression,
 } from "../syntax/index.ts";
-import type { Call } from "./call-text.ts";
-import { isErrorClass, mayContainErrorClass, unthrownMessage } from "./unthrown-errors.ts";
-import { isRedirect, mayContainRedirect, unusedMessage } from "./unused-redirects.ts";
 
 /** Returns whether a module may drop a value that tsweb needs, without parsing it. Errs towards yes. */
 export function mayDropValues(code: string): boolean {
@@ -33,17 +31,31 @@ export function checkDroppedValues({ source, scopes }: ModuleFacts): void {
 }
 
 /**
+ * Rejects a statement that drops the value of `redirect()`, or a new error of tsweb, where modules of the project re-export
+ * them, also under another name. `checkDroppedValues` rejects it where they are imported from tsweb.
+ *
+ * @throws CompileError at the expression
+ */
+export async function checkReExportedValues(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  const { source, scopes } = facts;
+  for (const { call, imported } of droppedImportedCalls(scopes)) {
+    const message = droppedMessage(call, await originOf(imported, source.file, resolver), source);
+    if (message !== undefined) throw new CompileError(message, source, call);
+  }
+}
+
+/**
  * Returns the error message for an expression whose value is dropped; `undefined` if it needs no value.
  *
  * @param origin the function or class that it calls, after re-exports have been followed
  */
-export function droppedMessage(call: Call, origin: ImportedName, source: SourceFile): string | undefined {
+function droppedMessage(call: Call, origin: ImportedName, source: SourceFile): string | undefined {
   if (isRedirect(call, origin)) return unusedMessage(call, source);
   return isErrorClass(call, origin) ? unthrownMessage(call, source) : undefined;
 }
 
 /** Returns the calls of imported functions and classes whose value a statement drops. */
-export function droppedImportedCalls(scopes: Scopes) {
+function droppedImportedCalls(scopes: Scopes) {
   const calls: { readonly call: Call; readonly imported: ImportedName }[] = [];
   for (const { node, scope } of nodesOf(scopes, "ExpressionStatement")) {
     for (const call of droppedCalls(node.expression)) {
@@ -75,4 +87,62 @@ function droppedCalls(node: Node): Call[] {
     default:
       return [];
   }
+}
+
+/** A call of a function, or of a class with `new`. */
+type Call = ESTree.CallExpression | ESTree.NewExpression;
+
+/** The maximum length of a call that is repeated in a message. */
+const MAX_CALL_LENGTH = 60;
+
+/** Returns the text of a call for a message, with `…` in place of long arguments. */
+function callText(call: Call, source: SourceFile): string {
+  const text = source.code.slice(call.start, call.end);
+  if (text.length <= MAX_CALL_LENGTH && !text.includes("\n")) return text;
+  return `${call.type === "NewExpression" ? "new " : ""}${calleeText(call, source)}(…)`;
+}
+
+/** Returns the text of what a call calls. */
+function calleeText({ callee }: Call, { code }: SourceFile): string {
+  return code.slice(callee.start, callee.end);
+}
+
+/** Returns whether a module may import and call `redirect`, also by way of another module, without parsing it. */
+function mayContainRedirect(code: string): boolean {
+  return /\bimport\b/.test(code) && /\bredirect\b/.test(code);
+}
+
+/** Returns whether an expression calls `redirect` of tsweb. */
+function isRedirect({ type }: Call, { source, name }: ImportedName): boolean {
+  return type === "CallExpression" && source === "tsweb" && name === "redirect";
+}
+
+/** Returns the error message for a redirect whose value is dropped. */
+function unusedMessage(call: Call, source: SourceFile): string {
+  const name = calleeText(call, source);
+  return (
+    `${name}() returns a value and has no effect here. Write \`throw ${callText(call, source)}\` or ` +
+    `\`return ${name}(…)\`.`
+  );
+}
+
+/** The entry points that export an error class which applications throw. */
+const ENTRY_POINTS: ReadonlySet<string> = new Set(["tsweb", "tsweb/browser", "tsweb/client", "tsweb/testing"]);
+
+const ERROR_CLASSES: ReadonlySet<string> = new Set(["NotFound", "RPCError", "ValueError"]);
+
+/** Returns whether a module may use an error class of tsweb, without parsing it. */
+function mayContainErrorClass(code: string): boolean {
+  return /["']tsweb(?:\/\w+)?["']/.test(code) && /\b(?:NotFound|RPCError|ValueError)\b/.test(code);
+}
+
+/** Returns whether an expression creates an error of tsweb. */
+function isErrorClass({ type }: Call, { source, name }: ImportedName): boolean {
+  return type === "NewExpression" && ENTRY_POINTS.has(source) && ERROR_CLASSES.has(name);
+}
+
+/** Returns the error message for an error that is created and dropped. */
+function unthrownMessage(call: Call, source: SourceFile): string {
+  const name = calleeText(call, source);
+  return `This ${name} is created and not thrown, so it has no effect. Throw it: \`throw ${callText(call, source)}\`.`;
 }

@@ -1,8 +1,17 @@
+import { closestName } from "../../text/index.ts";
 import { isIntrinsicName, type ModuleFacts, type ModuleResolver, possibleValues } from "../modules/index.ts";
-import { CompileError, type Node, nodesOf, type Scope } from "../syntax/index.ts";
-import { calledHandlerMessage } from "./called-handlers.ts";
+import {
+  CompileError,
+  childrenOf,
+  isFunctionNode,
+  memberPath,
+  type Node,
+  nodesOf,
+  type Scope,
+  type SourceFile,
+  unwrapExpression,
+} from "../syntax/index.ts";
 import { serverFunctionOf } from "./form-actions.ts";
-import { meantHandler } from "./handler-names.ts";
 
 /** An event handler of an element, as the module shows it. */
 interface Handler {
@@ -62,4 +71,91 @@ function checkName(name: string, attribute: Node, source: ModuleFacts["source"])
   const meant = meantHandler(name);
   if (meant !== undefined)
     throw new CompileError(`Elements have no event handler ${name}. Write ${meant}.`, source, attribute);
+}
+
+/** Functions of browsers that return nothing. */
+const GLOBAL_FUNCTIONS: ReadonlySet<string> = new Set([
+  ...["alert", "scrollTo", "console.log", "console.error", "console.warn", "console.info", "location.reload"],
+  ...["location.assign", "location.replace", "history.back", "history.pushState"],
+]);
+
+/**
+ * Returns the error message for the value of an event handler that calls a function while rendering, although the function
+ * returns nothing: the event would do nothing. `undefined` for every other value, also if it is not certain what a call returns.
+ */
+function calledHandlerMessage(attribute: string, value: Node, scope: Scope, { code }: SourceFile) {
+  if (value.type !== "CallExpression" || !returnsNothing(unwrapExpression(value.callee), scope)) return undefined;
+  const call = code.slice(value.start, value.end);
+  return `This calls the function during the rendering, and it returns nothing, so the event does nothing. Write ${attribute}={() => ${call}}.`;
+}
+
+/** Returns whether a function of this module, or of the browser, certainly returns nothing. */
+function returnsNothing(callee: Node, scope: Scope): boolean {
+  const path = memberPath(callee);
+  if (path && GLOBAL_FUNCTIONS.has(path.join("."))) return scope.findValue(path[0] ?? "") === undefined;
+  const binding = callee.type === "Identifier" ? scope.findValue(callee.name) : undefined;
+  const [declaration, ...others] = binding?.declarations ?? [];
+  if (!binding || binding.reassigned || !declaration || others.length > 0) return false;
+  const fn = functionOf(declaration, binding.kind);
+  if (!fn || !isFunctionNode(fn) || fn.async || fn.generator || fn.body?.type !== "BlockStatement") return false;
+  return !containsReturn(fn.body);
+}
+
+function functionOf(declaration: Node, kind: string): Node | undefined {
+  if (kind === "function") return declaration;
+  if (declaration.type !== "VariableDeclarator" || declaration.id.type !== "Identifier" || !declaration.init) return;
+  return unwrapExpression(declaration.init);
+}
+
+/** Returns whether a block returns a value. The functions inside of it do not count. */
+function containsReturn(node: Node): boolean {
+  if (node.type === "ReturnStatement") return node.argument !== null;
+  return !isFunctionNode(node) && childrenOf(node).some(containsReturn);
+}
+
+/** The event handlers that are written most. */
+const COMMON = [
+  ...[
+    "onClick",
+    "onDblClick",
+    "onSubmit",
+    "onReset",
+    "onInput",
+    "onChange",
+    "onFocus",
+    "onBlur",
+    "onKeyDown",
+    "onKeyUp",
+  ],
+  ...["onMouseDown", "onMouseUp", "onMouseMove", "onMouseEnter", "onMouseLeave", "onMouseOver", "onMouseOut"],
+  ...[
+    "onPointerDown",
+    "onPointerUp",
+    "onPointerMove",
+    "onPointerEnter",
+    "onPointerLeave",
+    "onContextMenu",
+    "onDragStart",
+  ],
+  ...["onTouchStart", "onTouchMove", "onTouchEnd", "onScroll", "onDragOver", "onDragEnd", "onPaste"],
+];
+
+/** The handlers of other events whose names are similar to a common one. A test compares them with the types of Preact. */
+const SIMILAR: ReadonlySet<string> = new Set(["onFocusIn", "onFocusOut", "onKeyPress", "onDrag", "onDrop", "onToggle"]);
+
+/** The longest distance of a misspelled name from the one that is meant. */
+const MAX_DISTANCE = 1;
+
+/**
+ * Returns the event handler that a misspelled one probably means: `onClick` for `onClik`. `undefined` for the name of an event,
+ * and for a name that is not similar to a common one: elements dispatch events of any name.
+ *
+ * @param attribute the name of an attribute that begins with `on` and a capital letter
+ */
+export function meantHandler(attribute: string): string | undefined {
+  const name = attribute.replace(/Capture$/, "");
+  if (SIMILAR.has(name)) return undefined;
+  const meant = closestName(name, COMMON, MAX_DISTANCE);
+  // Preact ignores the case of the events that elements have.
+  return meant?.toLowerCase() === name.toLowerCase() ? undefined : meant;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { meantHandler } from "./handler-names.ts";
+import { meantHandler } from "./event-handlers.ts";
 
 describe("meantHandler", () => {
   it.each([

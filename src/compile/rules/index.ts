@@ -7,7 +7,7 @@ import { checkAppCalls } from "./app-calls.ts";
 import { checkAppOptions } from "./app-options.ts";
 import { checkAsyncViews } from "./async-views.ts";
 import { cssModuleWarnings } from "./css-module-names.ts";
-import { checkDroppedValues, mayDropValues } from "./dropped-values.ts";
+import { checkDroppedValues, checkReExportedValues, mayDropValues } from "./dropped-values.ts";
 import { checkEntryPoints } from "./entry-points.ts";
 import { checkEnvironmentVariables } from "./environment-variables.ts";
 import { checkEventHandlers } from "./event-handlers.ts";
@@ -27,7 +27,6 @@ import { checkApplicationModules, checkListed } from "./module-list.ts";
 import { checkNodeImports } from "./node-imports.ts";
 import { checkForeignConventions, checkForeignImports } from "./other-frameworks.ts";
 import { checkPageParameters } from "./page-parameters.ts";
-import { checkReExportedValues } from "./re-exported-values.ts";
 import { checkRenderEffects } from "./render-effects.ts";
 import { checkRequestMembers } from "./request-members.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
@@ -48,8 +47,7 @@ import { checkViewProps } from "./view-props.ts";
 export { serverNameMessage } from "./entry-points.ts";
 export { missingImportError, missingImportMessage } from "./missing-imports.ts";
 export { isNodeModule, nodeBuiltinMessage } from "./node-imports.ts";
-export { packageFolder, readPackageJson } from "./package-folder.ts";
-export { checkPreactCopies, rejectReact } from "./react-packages.ts";
+export { checkPreactCopies, packageFolder, readPackageJson, rejectReact } from "./react-packages.ts";
 export type { DefinedGlobals, ExposedVariables, PackageResolver, ViteRuleResolver } from "./rule.ts";
 
 /** All rules. The first one that finds a mistake reports it: a rule that says more about a mistake is before one that says less. */
@@ -86,7 +84,7 @@ export const RULES: readonly Rule[] = [
   { name: "render-effects", side: "both", needs: "project", check: checkRenderEffects },
   { name: "interactive-components", side: "server", needs: "project", check: checkInteractiveComponents },
   { name: "returned-streams", side: "server", needs: "project", check: checkReturnedStreams },
-  { name: "re-exported-values", side: "server", needs: "project", check: checkReExportedValues },
+  { name: "dropped-values: re-exported", side: "server", needs: "project", check: checkReExportedValues },
   { name: "form-actions", side: "both", needs: "vite", check: checkFormActions },
   { name: "event-handlers", side: "both", needs: "vite", check: checkEventHandlers },
   { name: "markup-warnings", side: "both", needs: "vite", notInTests: true, warn: markupWarnings },

@@ -11,8 +11,7 @@ import {
   type SourceFile,
   stripQuery,
 } from "../syntax/index.ts";
-import { packageFolder } from "./package-folder.ts";
-import { INSTALL_COMPAT } from "./react-packages.ts";
+import { INSTALL_COMPAT, packageFolder } from "./react-packages.ts";
 
 /** The name of a package, at the start of a specifier. */
 const PACKAGE_NAME = /^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?=\/|$)/i;

@@ -11,8 +11,7 @@ import {
   resolveExport,
 } from "../modules/index.ts";
 import { CompileError, isFunctionNode, type Node, nodesOf, unwrapExpression } from "../syntax/index.ts";
-import { findBrowserImport } from "./browser-callers.ts";
-import { type ListedModules, readListedModules } from "./listed-modules.ts";
+import { findBrowserImport, type ListedModules, readListedModules } from "./listed-modules.ts";
 import type { ViteRuleResolver } from "./rule.ts";
 import { conventionFix, unusedConventions } from "./unused-conventions.ts";
 

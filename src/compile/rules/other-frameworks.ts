@@ -1,8 +1,7 @@
 import { type ModuleFacts, ProjectError } from "../modules/index.ts";
 import { CompileError, findModuleReferences, isInNodeModules, type ModuleReference, nodesOf } from "../syntax/index.ts";
 import { otherName } from "./entry-points.ts";
-import { packageFolder } from "./package-folder.ts";
-import { INSTALL_COMPAT, rejectReact } from "./react-packages.ts";
+import { INSTALL_COMPAT, packageFolder, rejectReact } from "./react-packages.ts";
 import { isBrowserCode, type PackageResolver, type ViteRuleResolver } from "./rule.ts";
 
 const FORM_HANDLE =

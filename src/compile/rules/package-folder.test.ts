@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { readPackageJson } from "./package-folder.ts";
+import { readPackageJson } from "./react-packages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tsweb-package-"));
 afterEach(() => rmSync(folder, { recursive: true }));

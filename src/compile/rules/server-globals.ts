@@ -15,10 +15,9 @@ import {
   unwrapExpression,
   walk,
 } from "../syntax/index.ts";
-import { isEnvironmentGuarded } from "./environment-guards.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
 import type { DefinedGlobals, ViteRuleResolver } from "./rule.ts";
-import { isRenderedByServer } from "./server-evaluation.ts";
+import { isEnvironmentGuarded, isRenderedByServer } from "./server-evaluation.ts";
 
 const MOVE = "Use it in the page or in a server function, and pass the result to the browser.";
 

@@ -1,7 +1,6 @@
 import { type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
 import { isFunctionNode, nodesOf, sourceLocation, unwrapExpression } from "../syntax/index.ts";
-import { importsOf } from "./browser-callers.ts";
-import type { ListedModules } from "./listed-modules.ts";
+import { importsOf, type ListedModules } from "./listed-modules.ts";
 
 /** The functions that Next.js and SvelteKit call by the names of their methods. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);

@@ -11,15 +11,10 @@ export {
 } from "./compile-error.ts";
 export { type DocComment, docCommentsOf } from "./doc-comments.ts";
 export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
-export { expressionsIn } from "./expressions.ts";
-export { findGlobalReferences, type GlobalReference } from "./global-references.ts";
-export { isWrapper, memberName, memberPath } from "./member-path.ts";
+export { isWrapper, keysReadBy, memberName, memberPath, type ReadKey } from "./member-path.ts";
 export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";
-export { findModuleLevelReferences } from "./module-level-references.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
-export { parse } from "./parse.ts";
-export { keysReadBy, type ReadKey } from "./read-keys.ts";
-export { rejectRedeclarations } from "./redeclarations.ts";
+export { parse, rejectRedeclarations } from "./parse.ts";
 export {
   ancestorsOf,
   type Binding,
@@ -31,6 +26,12 @@ export {
   type Scopes,
   walkScoped,
 } from "./scope.ts";
+export {
+  expressionsIn,
+  findGlobalReferences,
+  findModuleLevelReferences,
+  type GlobalReference,
+} from "./value-references.ts";
 export {
   childrenOf,
   type FunctionNode,

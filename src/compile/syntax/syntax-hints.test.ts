@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf } from "#test/in-memory-modules";
-import { parse } from "./parse.ts";
-import { rejectRedeclarations } from "./redeclarations.ts";
+import { parse, rejectRedeclarations } from "./parse.ts";
 import { readScopes } from "./scope.ts";
 
 const source = (code: string) => ({ file: "/app/src/a.tsx", code });

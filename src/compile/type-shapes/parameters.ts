@@ -1,11 +1,10 @@
 import type { ESTree } from "vite";
-import type { Parameter, Signature, TypeShape } from "../../protocol/index.ts";
+import type { FileCount, Parameter, Signature, TypeShape } from "../../protocol/index.ts";
 import { CompileError, type FunctionNode, type Node, stringValue } from "../syntax/index.ts";
 import { inferredFacts } from "../types/index.ts";
-import { containsFile, fileCount } from "./file-types.ts";
 import { uncheckedShape } from "./operations.ts";
 import { readShape, shapeFromFacts } from "./read-shape.ts";
-import { withOptionalReferences } from "./references.ts";
+import { withOptionalReferences } from "./result.ts";
 import {
   createShapeContext,
   MAX_TYPE_NODES,
@@ -137,4 +136,29 @@ function inferredShape(value: Node, position: ParameterScope): TypeShape {
     if (error instanceof CompileError) return uncheckedShape(""); // reading the signature reports it
     throw error;
   }
+}
+
+/** Returns how many files a parameter of a type takes; `undefined` if the type is not that of a file or a list of them. */
+function fileCount(shape: TypeShape): FileCount | undefined {
+  if (isOnly("file", shape)) return "one";
+  const { list } = shape;
+  if (!list || !("of" in list) || !isOnly("list", shape)) return undefined;
+  return Object.keys(list.of).join() === "file" ? "many" : undefined;
+}
+
+function isOnly(member: "file" | "list", { nullable: _null, optional: _undefined, ...shape }: TypeShape): boolean {
+  return Object.keys(shape).join() === member;
+}
+
+/** Returns whether a type contains that of a file, at any depth. */
+function containsFile(shape: TypeShape, shapes: readonly TypeShape[], visited = new Set<number>()): boolean {
+  const contains = (part: TypeShape | undefined) => part !== undefined && containsFile(part, shapes, visited);
+  const { file, list, object, ref } = shape;
+  if (file) return true;
+  if (list && ("of" in list ? contains(list.of) : list.items.some(contains) || contains(list.rest))) return true;
+  const cases = object ? ("cases" in object ? object.cases : [object]) : [];
+  if (cases.some(({ fields, rest }) => fields.some(([, field]) => contains(field)) || contains(rest))) return true;
+  if (ref === undefined || visited.has(ref)) return false;
+  visited.add(ref);
+  return contains(shapes[ref]);
 }
