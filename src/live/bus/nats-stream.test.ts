@@ -107,6 +107,22 @@ it("keeps its epoch when a server of a cluster answers with an earlier state, an
   expect(warnings()).toEqual([]);
 });
 
+it("stores at most one message a second for positions ahead of the end, which clients can send [LIVE-19]", async () => {
+  vi.useFakeTimers();
+  try {
+    const { stream, open, publish, context } = openStream(3);
+    await open();
+    for (let ms = 0; ms < 5_000; ms += 100) {
+      for (let client = 0; client < 20; client++) void stream.confirmEnd(context);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(publish.mock.calls.length).toBeGreaterThan(1);
+    expect(publish.mock.calls.length).toBeLessThanOrEqual(6);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it("starts a new epoch if the stream of a cluster was set back", async () => {
   const { server, open, store, publish } = openStream(3);
   const epoch = await open();
