@@ -76,7 +76,6 @@ const WITHOUT_STATE = [
   "openapi",
   "protocol",
   "rate-limit",
-  "reconnect",
   "rpc",
   "session",
   "text",

@@ -1,3 +1,4 @@
+import { openRateStore } from "./backends/index.ts";
 import { type Config, loadConfig, unreportedMisspellings } from "./config/index.ts";
 import { currentContext, traceIdOf } from "./http/index.ts";
 import {
@@ -11,7 +12,7 @@ import {
 } from "./logging/index.ts";
 import { Metrics } from "./metrics/index.ts";
 import type { PublishedMessage } from "./protocol/index.ts";
-import { type ManagedRateStore, openRateStore, type Rate } from "./rate-limit/index.ts";
+import type { ManagedRateStore, Rate } from "./rate-limit/index.ts";
 import {
   type AppOptions,
   addressOf,

@@ -1,5 +1,5 @@
+import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "../backends/index.ts";
 import { markPublishFailure } from "../logging/index.ts";
-import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "./bus/index.ts";
 import type { LiveCounts } from "./live-counts.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { issueFeed, liveFunctions, openEventStream, poll } from "#test/live-client";
 import type { App } from "../app.ts";
+import { memory } from "../backends/index.ts";
 import { requireInternals } from "../server/index.ts";
-import { memory } from "./bus/index.ts";
 import { createRealtime, publish } from "./index.ts";
 
 const publish_text = compiledServer("publish_text", (text: string) => publish("room", text), {

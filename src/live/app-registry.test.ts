@@ -3,7 +3,7 @@ import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app"
 import { createFaultyBus } from "#test/faulty-bus";
 import { issueFeed, liveFunctions, poll } from "#test/live-client";
 import type { App } from "../app.ts";
-import { memory } from "./bus/index.ts";
+import { memory } from "../backends/index.ts";
 import { channel, createRealtime, publish } from "./index.ts";
 
 const realtime = createRealtime({ isBuilt: false });

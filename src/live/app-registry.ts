@@ -4,9 +4,10 @@
  * This is module-level state because its lifetime is the process's: outside a request, `publish` has no other way to
  * find its application, and `use_bus` is called before the first `new App`.
  */
+
+import { type Bus, isMemoryBus } from "../backends/index.ts";
 import { createConsoleLogger } from "../logging/index.ts";
 import { AppBus } from "./app-bus.ts";
-import { type Bus, isMemoryBus } from "./bus/index.ts";
 
 /** The bus of each application that is open. */
 const apps = new Set<AppBus>();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { atMost } from "#test/read-limit";
-import type { Bus, Entry } from "./bus/index.ts";
+import type { Bus, Entry } from "../backends/index.ts";
 import { ChannelSubscription } from "./channel-subscription.ts";
 
 const positionAt = (sequence: number) => `e.${String(sequence).padStart(3, "0")}`;

@@ -1,6 +1,6 @@
+import type { Entry } from "../backends/index.ts";
 import { runOutsideRequests } from "../http/index.ts";
 import type { BusReader } from "./app-bus.ts";
-import type { Entry } from "./bus/index.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { writeLimit } from "./write-limit.ts";
 

@@ -1,9 +1,9 @@
+import type { Position } from "../backends/index.ts";
 import { ConfigError, rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import { type RequestContext, requireContext, UnavailableError } from "../http/index.ts";
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
 import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
-import type { Position } from "./bus/index.ts";
 import { checkChannelName } from "./channel-name.ts";
 import { currentBus } from "./current-bus.ts";
 import { signFeed } from "./feed.ts";

@@ -1,5 +1,5 @@
+import { POSITION_PATTERN, type Position } from "../backends/index.ts";
 import { isLater } from "../protocol/index.ts";
-import { POSITION_PATTERN, type Position } from "./bus/index.ts";
 
 /** Marks a feed in a cursor whose gap was reported: it receives nothing more. It is not a position of any bus. */
 export const ENDED = "-";

@@ -1,6 +1,6 @@
+import type { Message, ReadLimit } from "../backends/index.ts";
 import type { BodyProducer, BodySink } from "../http/index.ts";
 import { GAP_EVENT, type GapReason } from "../protocol/index.ts";
-import type { Message, ReadLimit } from "./bus/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
 import { type FeedReader, type Gap, gapReason } from "./feed-reader.ts";

@@ -1,5 +1,5 @@
+import type { Message, Position, ReadLimit, ReadResult } from "../backends/index.ts";
 import { type GapReason, isLater } from "../protocol/index.ts";
-import type { Message, Position, ReadLimit, ReadResult } from "./bus/index.ts";
 import type { ChannelSubscription } from "./channel-subscription.ts";
 import { ENDED } from "./cursor.ts";
 import type { EncodedChunk } from "./message-buffer.ts";

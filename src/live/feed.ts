@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Position } from "../backends/index.ts";
 import { FEED_MAC_BYTES, FEED_TAG_BYTES, formatFeedText, MAX_FEED_CHARS, parseFeedText } from "../protocol/index.ts";
 import { constantTimeEqual, hmacSha256, type PurposeKeys } from "../session/index.ts";
-import type { Position } from "./bus/index.ts";
 
 /** The content of a feed: the permission to receive the messages of a channel, from a position on. */
 export interface FeedPayload {

@@ -1,6 +1,6 @@
+export { type Bus, openBus } from "../backends/index.ts";
 export type { BusState, ObserveOperation } from "./app-bus.ts";
 export { hasSharedBus } from "./app-registry.ts";
-export { type Bus, openBus } from "./bus/index.ts";
 export { type ChannelOptions, channel } from "./channel.ts";
 export { APP_BUS } from "./current-bus.ts";
 export { LiveUpdates } from "./live-updates.ts";

@@ -1,3 +1,4 @@
+import type { BusSource } from "../backends/index.ts";
 import {
   CONNECTION_CLOSE,
   type HandlerResponse,
@@ -19,7 +20,6 @@ import {
 import { secretFingerprints } from "../session/index.ts";
 import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
-import type { BusSource } from "./bus/index.ts";
 import { ConnectionsByBuild } from "./connections-by-build.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 import { handlePoll } from "./handle-poll.ts";

@@ -1,5 +1,5 @@
+import type { Entry, Message, Position, ReadLimit } from "../backends/index.ts";
 import { isLater } from "../protocol/index.ts";
-import type { Entry, Message, Position, ReadLimit } from "./bus/index.ts";
 import { limitMessages, writeLimit } from "./write-limit.ts";
 
 /** Messages of one write, encoded once for all event streams that read this channel only, from this message on. */

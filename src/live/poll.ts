@@ -1,5 +1,5 @@
+import type { Message, ReadLimit } from "../backends/index.ts";
 import type { GapReason } from "../protocol/index.ts";
-import type { Message, ReadLimit } from "./bus/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";

@@ -1,5 +1,4 @@
-import type { PublishedMessage } from "../protocol/index.ts";
-import { toJson } from "../protocol/index.ts";
+import { type PublishedMessage, toJson } from "../protocol/index.ts";
 import type { AppBus } from "./app-bus.ts";
 import { checkChannelName } from "./channel-name.ts";
 import { currentBus } from "./current-bus.ts";

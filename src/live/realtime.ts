@@ -1,5 +1,5 @@
+import type { Bus } from "../backends/index.ts";
 import { installBus } from "./app-registry.ts";
-import type { Bus } from "./bus/index.ts";
 
 /** The settings of live updates. */
 export interface Realtime {

@@ -1,3 +1,4 @@
+import { type Bus, isMemoryBus } from "../backends/index.ts";
 import {
   fileRevocations,
   memoryRevocations,
@@ -6,7 +7,6 @@ import {
   type RevocationStore,
 } from "../revocation/index.ts";
 import type { AppBus } from "./app-bus.ts";
-import { type Bus, isMemoryBus } from "./bus/index.ts";
 
 /** The channel by which processes notify each other. No channel of an application contains a control character. */
 const CHANNEL = "\u0000revocations";

@@ -1,8 +1,8 @@
+import type { Position, ReadLimit, ReadResult } from "../backends/index.ts";
 import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { GapReason } from "../protocol/index.ts";
 import type { BusReader } from "./app-bus.ts";
-import type { Position, ReadLimit, ReadResult } from "./bus/index.ts";
 import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
 import { LiveCounts } from "./live-counts.ts";

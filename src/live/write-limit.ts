@@ -1,4 +1,4 @@
-import { endOfRead, type Message, type ReadLimit, type ReadResult } from "./bus/index.ts";
+import { endOfRead, type Message, type ReadLimit, type ReadResult } from "../backends/index.ts";
 
 /** The maximum bytes of the messages of one write: two messages of the maximum size. */
 const MAX_MESSAGE_BYTES = 128 * 1024;

@@ -4,7 +4,7 @@ import { runWithCookie } from "#test/request-context";
 import { ConfigError } from "../config/index.ts";
 import { currentContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { UnreachableError } from "../reconnect/index.ts";
+import { UnreachableError } from "../reconnect.ts";
 import { RevocationLog } from "./log.ts";
 import { memoryRevocations } from "./memory.ts";
 import type { RevocationStore } from "./store.ts";

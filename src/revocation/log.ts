@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config/index.ts";
 import { isPromise, runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { waitAtMost } from "../reconnect/index.ts";
+import { waitAtMost } from "../reconnect.ts";
 import { ReadFailures } from "./read-failures.ts";
 import { type CheckedSession, RevokedSubjects } from "./revoked-subjects.ts";
 import type { LogPosition, RevocationStore } from "./store.ts";

@@ -1,6 +1,6 @@
 import type { ConfigError } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { UnreachableError } from "../reconnect/index.ts";
+import { UnreachableError } from "../reconnect.ts";
 
 /** Logs that the revocation log cannot be read, and that it can be read again: a line for each change of state. */
 export class ReadFailures {

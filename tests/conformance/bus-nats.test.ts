@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { atMost } from "#test/read-limit";
 import { recordedLog } from "#test/recorded-log";
-import type { Bus, Position } from "../../src/live/bus/index.ts";
-import { type NatsOptions, nats } from "../../src/live/bus/nats.ts";
+import type { Bus, Position } from "../../src/backends/index.ts";
+import { type NatsOptions, nats } from "../../src/backends/nats/bus.ts";
 import { expectSeparate } from "./bus/separate-buses.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
 

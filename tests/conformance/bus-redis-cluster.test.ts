@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import { trustCertificate } from "#test/trusted-certificate";
-import { redis } from "../../src/live/bus/redis.ts";
-import { openRateStore } from "../../src/rate-limit/index.ts";
+import { openRateStore } from "../../src/backends/index.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
 
 const { log, lines } = recordedLog();

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { atMost } from "#test/read-limit";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
-import type { Bus } from "../../src/live/bus/index.ts";
-import { type RedisOptions, redis } from "../../src/live/bus/redis.ts";
+import type { Bus } from "../../src/backends/index.ts";
+import { type RedisOptions, redis } from "../../src/backends/redis/bus.ts";
 import { expectSeparate } from "./bus/separate-buses.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
 

@@ -7,10 +7,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
-import type { Bus } from "../../src/live/bus/index.ts";
-import { startBus } from "../../src/live/bus/index.ts";
-import { nats } from "../../src/live/bus/nats.ts";
-import { redis } from "../../src/live/bus/redis.ts";
+import { type Bus, startBus } from "../../src/backends/index.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import type { Logger } from "../../src/logging/index.ts";
 import { secretFingerprint } from "../../src/session/index.ts";
 

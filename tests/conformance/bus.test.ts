@@ -2,9 +2,9 @@ import { afterAll, expect } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
-import { memory } from "../../src/live/bus/index.ts";
-import { nats } from "../../src/live/bus/nats.ts";
-import { redis } from "../../src/live/bus/redis.ts";
+import { memory } from "../../src/backends/index.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import { busTests } from "./bus.ts";
 
 const { log, lines } = recordedLog();

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
+import { openRedisConnection, type RedisConnection } from "../../src/backends/redis/client/index.ts";
+import { redisRateStore } from "../../src/backends/redis/rate-store.ts";
 import { memoryRateStore, type Rate } from "../../src/rate-limit/index.ts";
-import { redisRateStore } from "../../src/rate-limit/redis-store.ts";
-import { openRedisConnection, type RedisConnection } from "../../src/redis/index.ts";
 import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
 
 let server: RedisServer;

@@ -6,10 +6,10 @@ import { NatsServer } from "#test/nats-server";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import { TemporaryFolder } from "#test/temporary-folder";
-import { type Bus, memory } from "../../src/live/bus/index.ts";
-import { nats } from "../../src/live/bus/nats.ts";
-import { revocationsStreamName } from "../../src/live/bus/nats-revocations.ts";
-import { redis } from "../../src/live/bus/redis.ts";
+import { type Bus, memory } from "../../src/backends/index.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
+import { revocationsStreamName } from "../../src/backends/nats/revocations.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import { fileRevocations, type RevocationStore, subjectOfUser } from "../../src/revocation/index.ts";
 import { describeRevocationStore, type StoreProvider } from "./revocations.ts";
 

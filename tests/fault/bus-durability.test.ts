@@ -6,9 +6,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
-import type { Bus, Position } from "../../src/live/bus/index.ts";
-import { nats } from "../../src/live/bus/nats.ts";
-import { redis } from "../../src/live/bus/redis.ts";
+import type { Bus, Position } from "../../src/backends/index.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import { endOf, readAll, TestSubscriber, whenResponding } from "../conformance/bus.ts";
 
 const LIMIT = { messages: 100, bytes: 100_000 };

@@ -5,10 +5,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
-import type { Bus, Position } from "../../src/live/bus/index.ts";
-import { redis } from "../../src/live/bus/redis.ts";
-import type { LogPosition, RevocationRead } from "../../src/revocation/index.ts";
-import { subjectOfUser } from "../../src/revocation/index.ts";
+import type { Bus, Position } from "../../src/backends/index.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
+import { type LogPosition, type RevocationRead, subjectOfUser } from "../../src/revocation/index.ts";
 import { endOf, readAll, whenResponding } from "../conformance/bus.ts";
 
 const LIMIT = { messages: 100, bytes: 100_000 };

@@ -3,8 +3,8 @@ import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
-import { nats } from "../../src/live/bus/nats.ts";
-import { redis } from "../../src/live/bus/redis.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import { busFaultTests } from "./bus.ts";
 
 busFaultTests("in Redis", {

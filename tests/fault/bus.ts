@@ -6,7 +6,7 @@
 import { describe, it, type TestContext } from "vitest";
 import { atMost } from "#test/read-limit";
 import { type LogLine, recordedLog } from "#test/recorded-log";
-import type { Bus, Position } from "../../src/live/bus/index.ts";
+import type { Bus, Position } from "../../src/backends/index.ts";
 import type { Logger } from "../../src/logging/index.ts";
 import { endOf, readAll, TestSubscriber, whenResponding } from "../conformance/bus.ts";
 

@@ -16,8 +16,7 @@ import {
 } from "#test/clusters";
 import { findLosses, type PublishedMessage } from "#test/delivery-losses";
 import { recordedLog } from "#test/recorded-log";
-import type { Bus } from "../../src/live/bus/index.ts";
-import { openBus } from "../../src/live/bus/index.ts";
+import { type Bus, openBus } from "../../src/backends/index.ts";
 import { TestSubscriber } from "../conformance/bus.ts";
 
 const isFull = process.env.TORTURE_SIZE === "full";

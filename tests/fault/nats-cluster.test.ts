@@ -6,8 +6,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { TEST_NAMESPACE } from "#test/app-process";
 import { startNatsCluster } from "#test/clusters";
 import { recordedLog } from "#test/recorded-log";
-import type { Bus } from "../../src/live/bus/index.ts";
-import { nats } from "../../src/live/bus/nats.ts";
+import type { Bus } from "../../src/backends/index.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
 import { subjectOfUser } from "../../src/revocation/index.ts";
 import { endOf, readAll, whenResponding } from "../conformance/bus.ts";
 

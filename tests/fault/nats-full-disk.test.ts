@@ -8,7 +8,7 @@ import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
 import { NatsServer } from "#test/nats-server";
 import { recordedLog } from "#test/recorded-log";
 import { TemporaryFolder } from "#test/temporary-folder";
-import { nats } from "../../src/live/bus/nats.ts";
+import { nats } from "../../src/backends/nats/bus.ts";
 import { endOf, readAll, TestSubscriber } from "../conformance/bus.ts";
 
 const cleanups: (() => unknown)[] = [];

@@ -5,7 +5,8 @@
 import { afterEach, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
-import { type ManagedRateStore, openRateStore } from "../../src/rate-limit/index.ts";
+import { openRateStore } from "../../src/backends/index.ts";
+import type { ManagedRateStore } from "../../src/rate-limit/index.ts";
 
 const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
 const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";

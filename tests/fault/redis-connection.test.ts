@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type LogLine, recordedLog } from "#test/recorded-log";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
-import { openRedisConnection, type RedisConnection } from "../../src/redis/index.ts";
+import { openRedisConnection, type RedisConnection } from "../../src/backends/redis/client/index.ts";
 
 const UNREACHABLE = "Redis is unreachable; retrying";
 const REACHABLE = "Redis is reachable again";

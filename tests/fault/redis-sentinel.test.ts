@@ -4,9 +4,9 @@ import { recordedLog } from "#test/recorded-log";
 import { PRIMARY_NAME, RedisSentinel, type RedisSentinelOptions } from "#test/redis-sentinel";
 import { RedisServer } from "#test/redis-server";
 import { trustCertificate } from "#test/trusted-certificate";
+import { openRateStore } from "../../src/backends/index.ts";
+import { redis } from "../../src/backends/redis/bus.ts";
 import { ConfigError } from "../../src/config/index.ts";
-import { redis } from "../../src/live/bus/redis.ts";
-import { openRateStore } from "../../src/rate-limit/index.ts";
 import { endOf, readAll, TestSubscriber, whenResponding } from "../conformance/bus.ts";
 
 const LIMIT = { messages: 100, bytes: 100_000 };

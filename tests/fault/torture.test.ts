@@ -11,9 +11,9 @@ import { type TortureResult, type TortureSize, torture } from "#test/torture";
 import { findBusFaults, findReaderFaults } from "#test/torture-check";
 import { node } from "../../src/adapters/index.ts";
 import { App } from "../../src/app.ts";
-import type { EntryListener } from "../../src/live/bus/bus.ts";
-import type { Bus, Message, Position, ReadLimit, ReadResult } from "../../src/live/bus/index.ts";
-import { memory } from "../../src/live/bus/memory.ts";
+import type { EntryListener } from "../../src/backends/bus/bus.ts";
+import type { Bus, Message, Position, ReadLimit, ReadResult } from "../../src/backends/index.ts";
+import { memory } from "../../src/backends/memory/bus.ts";
 import { channel, publish } from "../../src/live/index.ts";
 import { realtime } from "../../src/server/index.ts";
 

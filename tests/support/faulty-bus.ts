@@ -1,4 +1,4 @@
-import { type Bus, memory } from "../../src/live/bus/index.ts";
+import { type Bus, memory } from "../../src/backends/index.ts";
 
 type EntryListener = Parameters<Bus["watch"]>[1];
 

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 
 /** Returns a port of this machine that is not in use. Another process may take it before the caller listens on it. */
 export async function freePort(): Promise<number> {

@@ -2,8 +2,8 @@
  * Applications whose handlers of every kind read the session, and a bus that several of them share as processes do.
  */
 import type { App, AppOptions } from "../../src/app.ts";
+import { type Bus, memory } from "../../src/backends/index.ts";
 import { request } from "../../src/http/index.ts";
-import { type Bus, memory } from "../../src/live/bus/index.ts";
 import { memoryRevocations, type RevocationStore } from "../../src/revocation/index.ts";
 import { session } from "../../src/session/index.ts";
 import { callOverHttp, compiledPage, compiledRoute, compiledServer, createTestApp } from "./compiled-app.ts";

@@ -41,9 +41,9 @@ const VIOLATIONS = [
   ],
   [
     "an import behind a nested folder's entry point",
-    "live/a.ts",
-    'import "./bus/redis.ts";',
-    "entry point of live/bus",
+    "backends/a.ts",
+    'import "./redis/bus.ts";',
+    "entry point of backends/redis",
   ],
   ["a folder that the table does not allow", "auth/a.ts", 'import { x } from "../rpc/index.ts"; x;', "imports of auth"],
   [
@@ -104,7 +104,7 @@ beforeAll(() => {
   for (const file of readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" })) {
     if (basename(file) === "index.ts") write(`src/${file}`, "export const x = 1; export type Y = string;");
   }
-  write("src/live/bus/redis.ts", "export {};");
+  write("src/backends/redis/bus.ts", "export {};");
   // The packages that the violations import.
   cpSync(join(repository, "node_modules", "preact"), join(copy, "node_modules", "preact"), { recursive: true });
   cpSync(join(repository, "node_modules", "cookie"), join(copy, "node_modules", "cookie"), { recursive: true });

@@ -1,8 +1,7 @@
 /** The types of forms. This file is compiled with the tests and never run. */
 
 import { assertType, type Equal } from "#test/type-equality";
-import type { JSX, RPCError, ViewFormHandle } from "../../src/browser/index.ts";
-import { form } from "../../src/browser/index.ts";
+import { form, type JSX, type RPCError, type ViewFormHandle } from "../../src/browser/index.ts";
 import { form as formOfPage, server } from "../../src/index.ts";
 import type { JSX as DevelopmentJSX } from "../../src/jsx-dev-runtime.ts";
 import type { JSX as ProductionJSX } from "../../src/jsx-runtime.ts";

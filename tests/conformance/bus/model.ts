@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { atMost } from "#test/read-limit";
-import type { Position } from "../../../src/live/bus/index.ts";
+import type { Position } from "../../../src/backends/index.ts";
 import { dataOf, endOf, type OpenBuses, uniqueChannel } from "./open-buses.ts";
 
 /** Defines the test of a bus against this model. */

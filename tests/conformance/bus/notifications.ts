@@ -2,7 +2,7 @@
  * The listeners of a channel are notified of its messages.
  */
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../../src/live/bus/index.ts";
+import type { Entry } from "../../../src/backends/index.ts";
 import { dataOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 import { TestSubscriber } from "./test-subscriber.ts";
 

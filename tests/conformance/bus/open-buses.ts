@@ -4,7 +4,7 @@
 
 import { expect } from "vitest";
 import { atMost } from "#test/read-limit";
-import type { Bus, Message, Position } from "../../../src/live/bus/index.ts";
+import type { Bus, Message, Position } from "../../../src/backends/index.ts";
 
 /** One implementation of a bus, with the server that stores its messages. */
 export interface BusFixture {

@@ -2,7 +2,7 @@
  * The order of messages and of their positions.
  */
 import { describe, expect, it } from "vitest";
-import { POSITION_PATTERN } from "../../../src/live/bus/index.ts";
+import { POSITION_PATTERN } from "../../../src/backends/index.ts";
 import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 
 /** Defines the tests of `publish`. */

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Bus } from "../../../src/live/bus/index.ts";
+import type { Bus } from "../../../src/backends/index.ts";
 
 /**
  * Expects that a listener of each bus receives the messages of its own bus only, for the same channel. The listeners are

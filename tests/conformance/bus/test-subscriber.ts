@@ -2,7 +2,7 @@
  * A subscriber that receives the messages of one channel, as the hub of `src/live` does.
  */
 import { atMost } from "#test/read-limit";
-import type { Bus, Entry, Message, Position } from "../../../src/live/bus/index.ts";
+import type { Bus, Entry, Message, Position } from "../../../src/backends/index.ts";
 import { endOf, whenResponding } from "./open-buses.ts";
 
 /** Uses an entry if it continues at its position, and reads from the bus otherwise. */

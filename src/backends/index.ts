@@ -1,0 +1,14 @@
+export {
+  type Bus,
+  type Entry,
+  endOfRead,
+  type Message,
+  POSITION_PATTERN,
+  type Position,
+  type ReadLimit,
+  type ReadResult,
+  startBus,
+} from "./bus/index.ts";
+export { isMemoryBus, memory } from "./memory/index.ts";
+export { type BusSource, openBus, redisOf } from "./open-bus.ts";
+export { openRateStore } from "./open-rate-store.ts";

@@ -1,0 +1,1 @@
+export { isMemoryBus, memory } from "./bus.ts";

@@ -1,0 +1,162 @@
+import type { StoredMsg } from "@nats-io/jetstream";
+import type { ForeignDataLog, Message, Position, ReadLimit, ReadResult } from "../bus/index.ts";
+import type { JetStreamContext, NatsConnector } from "./connector.ts";
+import {
+  formatPosition,
+  hashMessageId,
+  isBusMessageId,
+  NO_MESSAGE_HASH,
+  parsePosition,
+  readMessageId,
+  type StreamOffset,
+} from "./position.ts";
+import { StaleAnswerError } from "./stream.ts";
+
+/** The parameters of {@link NatsReader.read}. */
+export interface ReadRequest {
+  readonly subject: string;
+  readonly after: Position;
+  readonly limit: ReadLimit;
+}
+
+/** The options of a {@link NatsReader}. */
+export interface NatsReaderOptions {
+  readonly connector: NatsConnector;
+  /** Receives a report of messages that no bus wrote. They are not returned. */
+  readonly foreignData: ForeignDataLog;
+}
+
+/** Reads the history of channels from the stream, and decides whether there is a gap. */
+export class NatsReader {
+  readonly #stream: string;
+  readonly #connector: NatsConnector;
+  readonly #foreignData: ForeignDataLog;
+
+  constructor(stream: string, { connector, foreignData }: NatsReaderOptions) {
+    this.#stream = stream;
+    this.#connector = connector;
+    this.#foreignData = foreignData;
+  }
+
+  /** Returns the position of the last message in the stream. */
+  async endPosition(context: JetStreamContext): Promise<Position> {
+    return formatPosition(context.epoch, await this.#endOffset(context));
+  }
+
+  /**
+   * Reads the messages of a subject after a position, as `Bus.read` does.
+   *
+   * Each request can be answered by another server of the cluster, and a server that was frozen answers with an earlier state
+   * for a moment. So what a message contains is believed, and that there is none only as far as nothing contradicts it.
+   */
+  async read(context: JetStreamContext, request: ReadRequest): Promise<ReadResult> {
+    const { stream } = this.#connector;
+    const seenSeq = stream.seenIn(context.epoch).lastOf(request.subject);
+    const endOffset = await this.#endOffset(context);
+    const end = formatPosition(context.epoch, endOffset);
+    const after = parsePosition(request.after);
+    const gap: ReadResult = { messages: [], gap: true, end, more: false };
+    const reset: ReadResult = { ...gap, reset: true };
+    if (!after) return reset;
+    if (after.epoch !== context.epoch) {
+      // The epoch of the context may be outdated, if the stream was deleted and created again.
+      this.#connector.recheckStream();
+      const current = await this.#connector.context();
+      return after.epoch === current.epoch ? this.read(current, request) : reset;
+    }
+    const { offset } = after;
+    if (offset.seq > endOffset.seq) {
+      // A client can have a message that this process has not seen yet.
+      if (stream.isReplicated && (await stream.confirmEnd(context)) >= offset.seq) this.#rejectStaleAnswer();
+      return reset;
+    }
+    if (offset.seq === endOffset.seq && offset.messageHash === endOffset.messageHash) return { ...gap, gap: false };
+    const { messages, last, more } = await this.#readAfter(context, { ...request, seq: offset.seq });
+    // Checked last, so that no message after the offset can have been removed during the read.
+    const state = await this.#offsetState(context, offset);
+    await this.#connector.verify(context);
+    if (state !== "stored") return state === "removed" ? gap : reset;
+    if (more) return { messages, gap: false, end: formatPosition(context.epoch, last), more };
+    if (last.seq < seenSeq) {
+      if (stream.isReplicated) await stream.confirmEnd(context);
+      if (await this.#nextMessage(context, request.subject, last.seq)) this.#rejectStaleAnswer();
+      return gap; // the server has lost it
+    }
+    const lastPosition = messages.at(-1)?.position ?? end;
+    return { messages, gap: false, end: lastPosition > end ? lastPosition : end, more: false };
+  }
+
+  /** Returns the messages of a subject after a stream sequence, and the offset of the last one. */
+  async #readAfter(
+    context: JetStreamContext,
+    { subject, seq, limit }: { subject: string; seq: number; limit: ReadLimit },
+  ): Promise<{ messages: Message[]; last: StreamOffset; more: boolean }> {
+    const messages: Message[] = [];
+    const { epoch } = context;
+    let last: StreamOffset = { seq, messageHash: NO_MESSAGE_HASH };
+    // Messages of other programs count too, so that a read is bounded.
+    for (let bytes = 0, count = 0; ; count++) {
+      const next = await this.#nextMessage(context, subject, last.seq);
+      if (!next) return { messages, last, more: false };
+      bytes += next.data.length;
+      if (count === limit.messages || (count > 0 && bytes > limit.bytes)) return { messages, last, more: true };
+      last = offsetOf(next);
+      this.#connector.stream.seenIn(epoch).record(subject, last);
+      if (isBusMessageId(readMessageId(() => next.header))) {
+        messages.push({ position: formatPosition(epoch, last), data: next.string() });
+      } else this.#foreignData.report(`subject ${subject}`);
+    }
+  }
+
+  #nextMessage({ manager }: JetStreamContext, subject: string, seq: number): Promise<StoredMsg | null> {
+    const query = { seq: seq + 1, next_by_subj: subject };
+    return manager.streams.getMessage(this.#stream, query);
+  }
+
+  /**
+   * Returns whether the stream contains everything after an offset ("stored"), has removed the message at the
+   * offset ("removed"), or has another message there because its last messages were lost ("replaced").
+   */
+  async #offsetState(
+    { manager }: JetStreamContext,
+    { seq, messageHash }: StreamOffset,
+  ): Promise<"stored" | "removed" | "replaced"> {
+    const get = () => (seq === 0 ? null : manager.streams.getMessage(this.#stream, { seq }));
+    const message = await get();
+    if (message) return offsetOf(message).messageHash === messageHash ? "stored" : "replaced";
+    const { state } = await manager.streams.info(this.#stream);
+    if (state.last_seq < seq) this.#rejectStaleAnswer();
+    if (messageHash !== NO_MESSAGE_HASH) {
+      // The stream removes messages at its start only. Otherwise, the server that has answered had not received it yet.
+      if (state.first_seq <= seq && state.messages > 0 && (await get())) this.#rejectStaleAnswer();
+      return "removed";
+    }
+    const isComplete = state.messages === 0 ? state.last_seq === seq : state.first_seq <= seq + 1;
+    return isComplete ? "stored" : "removed";
+  }
+
+  /** Returns the offset of the last message. It is not before what this process has seen. */
+  async #endOffset(context: JetStreamContext): Promise<StreamOffset> {
+    const { endSeq } = this.#connector.stream.seenIn(context.epoch);
+    const last = await context.manager.streams.getMessage(this.#stream, { last_by_subj: ">" });
+    if (last) {
+      if (last.seq < endSeq) this.#rejectStaleAnswer();
+      return offsetOf(last);
+    }
+    const { state } = await context.manager.streams.info(this.#stream);
+    if (state.last_seq < endSeq) this.#rejectStaleAnswer();
+    // The first message was stored between the two requests: its offset needs its hash.
+    if (state.messages > 0) return this.#endOffset(context);
+    return { seq: state.last_seq, messageHash: NO_MESSAGE_HASH };
+  }
+
+  /** @throws StaleAnswerError, after which the operation is tried again. If the stream was set back, that is noticed then. */
+  #rejectStaleAnswer(): never {
+    this.#connector.recheckStream();
+    throw new StaleAnswerError(this.#stream);
+  }
+}
+
+function offsetOf(message: StoredMsg): StreamOffset {
+  return { seq: message.seq, messageHash: hashMessageId(readMessageId(() => message.header)) };
+}

@@ -1,0 +1,105 @@
+import { REDIS_TARGET, type RedisTarget, redisTargetOf } from "../config/index.ts";
+import { backgroundLog, type Logger } from "../logging/index.ts";
+import type { RevocationStore } from "../revocation/index.ts";
+import type { Bus } from "./bus/index.ts";
+import { memory } from "./memory/index.ts";
+
+/** The settings with which the bus of an application is opened. */
+export interface BusSource {
+  /** `WEB_BUS_URL`, whose scheme `config` has checked; `undefined`: messages stay in memory. */
+  readonly busUrl: string | undefined;
+  /** The namespace of the application on the server of the bus. */
+  readonly busNamespace: string;
+  readonly log: Logger;
+}
+
+/**
+ * Opens the bus of a URL: `redis://` and `rediss://` in Redis, `nats://` and `tls://` in NATS, and without a
+ * URL in the memory of this process. It connects at its first use; `position([])` checks whether the server
+ * is reachable. If the client package is not installed, or the path of a Redis URL is not a database number, every
+ * operation of the bus rejects with a ConfigError.
+ */
+export function openBus({ busUrl: url, busNamespace: namespace, ...source }: BusSource): Bus {
+  if (url === undefined) return memory();
+  const log = backgroundLog(source.log);
+  if (!isRedisUrl(url)) return new LazyBus(async () => (await import("./nats/index.ts")).nats({ url, namespace, log }));
+  const load = async () => (await import("./redis/index.ts")).redis({ url, namespace, log });
+  return new LazyBus(load, { url, namespace });
+}
+
+/**
+ * Returns the Redis of a bus, in which the rate limit counts too; `undefined` if the bus is none in Redis.
+ *
+ * @param bus `null` if it has not been opened: then it is the one that {@link openBus} would open
+ */
+export function redisOf(bus: Bus | null, { busUrl: url, busNamespace: namespace }: BusSource): RedisTarget | undefined {
+  if (bus) return redisTargetOf(bus);
+  return url !== undefined && isRedisUrl(url) ? { url, namespace } : undefined;
+}
+
+function isRedisUrl(url: string): boolean {
+  return /^rediss?:/.test(url);
+}
+
+/** A bus whose code is loaded at its first use: a server without it starts sooner, and needs less memory. */
+class LazyBus implements Required<Bus> {
+  readonly revocations: RevocationStore = {
+    append: async (subject) => (await this.#revocations()).append(subject),
+    read: async (after) => (await this.#revocations()).read(after),
+  };
+  readonly #load: () => Promise<Bus>;
+  readonly #redis: RedisTarget | undefined;
+  readonly #fingerprints: (readonly string[])[] = [];
+  #loading: Promise<Bus> | undefined;
+  #loaded: Bus | undefined;
+  #isClosed = false;
+
+  constructor(load: () => Promise<Bus>, redis?: RedisTarget) {
+    this.#load = load;
+    this.#redis = redis;
+  }
+
+  get [REDIS_TARGET](): RedisTarget | undefined {
+    return this.#redis;
+  }
+
+  get isReachable(): boolean {
+    return this.#loaded?.isReachable ?? true;
+  }
+
+  // All operations wait for one promise, also when it is settled: so they keep their order.
+  publish: Bus["publish"] = async (channel, data) => (await this.#open()).publish(channel, data);
+  position: Bus["position"] = async (channels) => (await this.#open()).position(channels);
+  read: Bus["read"] = async (channel, after, limit) => (await this.#open()).read(channel, after, limit);
+  watch: Bus["watch"] = async (channel, listener) => (await this.#open()).watch(channel, listener);
+  check: NonNullable<Bus["check"]> = async () => (await this.#open()).check?.() ?? [];
+  storedFingerprints: NonNullable<Bus["storedFingerprints"]> = async () =>
+    (await this.#open()).storedFingerprints?.() ?? [];
+
+  identify(fingerprints: readonly string[]): void {
+    this.#fingerprints.push(fingerprints);
+    this.#loaded?.identify?.(fingerprints);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const bus = await this.#loading?.catch(() => undefined);
+    await bus?.close();
+  }
+
+  #open(): Promise<Bus> {
+    if (this.#isClosed && !this.#loading) return Promise.reject(new Error("The bus is closed."));
+    this.#loading ??= this.#load().then((bus) => {
+      this.#loaded = bus;
+      for (const fingerprints of this.#fingerprints) bus.identify?.(fingerprints);
+      return bus;
+    });
+    return this.#loading;
+  }
+
+  async #revocations(): Promise<RevocationStore> {
+    const { revocations } = await this.#open();
+    if (!revocations) throw new Error("This bus stores no revocations.");
+    return revocations;
+  }
+}

@@ -1,0 +1,233 @@
+import type { Redis, RedisOptions } from "ioredis";
+import { ConfigError, parseServerUrl } from "../../../config/index.ts";
+import type { Logger } from "../../../logging/index.ts";
+import { backoffMs, ReachabilityLog } from "../../../reconnect.ts";
+import { commandError, isConnectionLost } from "./command-error.ts";
+import { loadIoredis } from "./load-ioredis.ts";
+import { type RedisNode, RedisNodes } from "./nodes.ts";
+import { closeWhenSilent } from "./reply-timeout.ts";
+import { describeSentinelError, type SentinelTarget, sentinelTarget } from "./sentinel.ts";
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** How long `close` waits for the replies of commands in flight. */
+const QUIT_TIMEOUT_MS = 500;
+
+const OPTIONS: RedisOptions = {
+  lazyConnect: true,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  keepAlive: 30_000,
+  connectionName: "tsweb",
+  disableClientInfo: true, // it reads a file of the ioredis package, which a bundled application does not have
+  // While Redis is unreachable, commands are rejected at once. A queue of them would be unbounded, and its
+  // commands would run after their callers have stopped waiting.
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  // After a fail-over the connection may still lead to the former master, which is a replica now.
+  reconnectOnError: (error) => error.message.startsWith("READONLY "),
+};
+
+/**
+ * One connection to one Redis: the one of the URL, the primary that Sentinels name, or the node of a cluster that serves
+ * a key. It connects at its first use, and reconnects whenever it is lost.
+ */
+export class LazyRedisClient {
+  /** The hosts, ports and database, without user name and password: safe to log. */
+  readonly address: string;
+  readonly #url: string;
+  readonly #nodes: RedisNodes;
+  readonly #sentinel: SentinelTarget | undefined;
+  readonly #reachability: ReachabilityLog;
+  #connecting: Promise<Redis> | undefined;
+  #redis: Redis | undefined;
+  #stopReplyTimeout: (() => void) | undefined;
+  #isClosed = false;
+  #databaseError: ConfigError | undefined;
+  #generation = 0;
+  /** Why the last server was not used. */
+  #refusal: string | undefined;
+  /** Whether a connection counts as usable only when {@link accept} is called. */
+  #isUnaccepted = false;
+  #isRedirected = false;
+
+  /** How often the connection has been established. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Whether Redis is reachable, as far as this process knows. */
+  get isReachable(): boolean {
+    return this.#reachability.isReachable;
+  }
+
+  /** @throws ConfigError if the path of the URL is not a database number, or if a parameter is not valid */
+  constructor(text: string, log: Logger) {
+    const server = parseServerUrl(text);
+    if (!server) throw new TypeError("Invalid URL of Redis."); // it may contain a password
+    const { url, hosts } = server;
+    // ioredis would select the database NaN, and its unhandled rejection would end the process. The message
+    // does not repeat the path: in a mistyped URL it may contain the password.
+    if (!/^(\/\d{0,5})?$/.test(url.pathname)) throw databaseError("has a path that is not a database number.");
+    this.address = hosts.join(",") + (url.pathname === "/" ? "" : url.pathname);
+    this.#sentinel = sentinelTarget(server);
+    this.#nodes = new RedisNodes(hosts);
+    this.#url = url.href;
+    this.#reachability = new ReachabilityLog({ service: "Redis", fields: { redis: this.address }, log });
+  }
+
+  /** The server that this connection uses, or tries to connect to next; with Sentinel, it has no meaning. */
+  get node(): RedisNode {
+    return this.#nodes.current;
+  }
+
+  /**
+   * Returns the client, after the first attempt to connect has succeeded or failed.
+   *
+   * @throws ConfigError if ioredis is not installed, or if Redis refuses the database number
+   */
+  get(): Promise<Redis> {
+    this.#connecting ??= this.#connect();
+    return this.#connecting;
+  }
+
+  /** Returns the error of an operation while there is no connection. */
+  unreachableError(): Error {
+    return new Error(this.#refusal ?? `Redis at ${this.address} is unreachable.`);
+  }
+
+  /** Connects again, because this server cannot be used now. The reason is that of errors until {@link accept}. */
+  refuse(reason: string): Error {
+    this.#refusal = reason;
+    this.#isUnaccepted = true;
+    this.#reachability.unreachable(reason);
+    this.#redis?.disconnect(true);
+    return this.unreachableError();
+  }
+
+  /** Records that the server can be used. */
+  accept(): void {
+    this.#refusal = undefined;
+    this.#isUnaccepted = false;
+    this.#reachability.reachable();
+  }
+
+  /**
+   * Connects to the node of a cluster that a redirection names.
+   *
+   * @param message the error of the server: `MOVED …`
+   */
+  follow(message: string): Error {
+    this.#isRedirected = this.#nodes.follow(message);
+    return this.refuse(`The node of the Redis cluster at ${this.address} that serves the keys is not connected yet.`);
+  }
+
+  /**
+   * Checks whether this node of a cluster serves a key, and reads the other nodes, so that one of them can be used when
+   * this one is unreachable.
+   *
+   * @throws Error if another node serves it: it is connected to
+   */
+  async locate(key: string): Promise<void> {
+    const redis = await this.get();
+    try {
+      await redis.exists(key);
+    } catch (error) {
+      throw isMoved(error) ? this.follow(error.message) : commandError(error, this.address);
+    }
+    // Without the permission for the command, the hosts of the URL are used.
+    this.#nodes.learn(String(await redis.cluster("NODES").catch(() => "")));
+  }
+
+  /** Waits up to half a second for the commands in flight, then disconnects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#reachability.close();
+    const redis = this.#redis;
+    if (!redis) return;
+    if (redis.status === "ready") await quit(redis);
+    redis.disconnect();
+    this.#stopReplyTimeout?.();
+  }
+
+  async #connect(): Promise<Redis> {
+    const Client = await loadIoredis();
+    if (this.#isClosed) throw new Error(`The connection to Redis at ${this.address} is closed.`);
+    const retryStrategy = (attempt: number) => this.#chooseNode(attempt);
+    const redis = new Client(this.#url, { ...OPTIONS, retryStrategy, ...this.#sentinel?.options });
+    this.#redis = redis;
+    this.#stopReplyTimeout = closeWhenSilent(redis);
+    redis.on("error", (error: Error) => this.#handleError(error));
+    redis.on("sentinelError", (error: Error) => this.#handleSentinelError(error));
+    redis.on("close", () => this.#reachability.unreachable("The connection was closed."));
+    // Before "ready", so that no command is sent over a connection that is not counted yet.
+    redis.on("connect", () => this.#generation++);
+    redis.on("ready", () => this.#handleReady());
+    // The listener for errors logs a failure, and the client connects again. With Sentinel, it does not reject.
+    const failed = new Promise<void>((resolve) => redis.once("error", () => resolve()));
+    await Promise.race([redis.connect().catch(() => undefined), failed]);
+    if (this.#databaseError) throw this.#databaseError;
+    return redis;
+  }
+
+  /** Sets the server to connect to after the connection was lost. Returns when to connect, in milliseconds. */
+  #chooseNode(attempt: number): number {
+    if (!this.#isRedirected) this.#nodes.rotate();
+    this.#isRedirected = false;
+    if (this.#redis && !this.#sentinel) Object.assign(this.#redis.options, this.#nodes.current);
+    return backoffMs(attempt);
+  }
+
+  #handleReady(): void {
+    if (this.#sentinel) this.#refusal = undefined;
+    if (!this.#isUnaccepted) this.#reachability.reachable();
+  }
+
+  #handleSentinelError(error: Error): void {
+    if (this.#sentinel) this.#refusal = describeSentinelError(error, this.#sentinel);
+    this.#reachability.unreachable(this.#refusal ?? error.message);
+  }
+
+  #handleError(error: Error): void {
+    if (!this.#sentinel) this.#refusal = undefined;
+    this.#reachability.unreachable(describeError(error));
+    if (!isDatabaseRefused(error)) return;
+    // ioredis would continue with database 0, which may contain the data of another application.
+    this.#databaseError = databaseError(`names a database that Redis refuses (${error.message}).`);
+    this.#redis?.disconnect();
+  }
+}
+
+/**
+ * Returns the reason of a failure for the log. The error object itself must not be logged: it contains the
+ * command that failed, and the arguments of AUTH are the password.
+ */
+function describeError(error: Error): string {
+  if (isConnectionLost(error)) return "The connection was lost.";
+  const { code } = error as NodeJS.ErrnoException; // `code` is read as undefined from any other error
+  // If no address of a host answers, Node reports an AggregateError with an empty message.
+  return error.message || code || error.name;
+}
+
+/**
+ * Returns whether Redis has refused the database number. The error of a reply names its command, and its
+ * message starts with the error code.
+ */
+function isDatabaseRefused(error: Error & { readonly command?: { readonly name?: string } }): boolean {
+  return error.command?.name === "select" && /^(ERR|NOPERM) /.test(error.message);
+}
+
+function databaseError(problem: string): ConfigError {
+  const fix = "End the URL with a database number, as in redis://host:6379/1, or omit the path to use database 0.";
+  return new ConfigError([{ variable: "WEB_BUS_URL", problem, fix }]);
+}
+
+/** Returns whether the node of a Redis cluster replied that another one serves the slot of the keys. */
+export function isMoved(error: unknown): error is Error {
+  return error instanceof Error && /^MOVED /.test(error.message);
+}
+
+async function quit(redis: Redis): Promise<void> {
+  const timeout = new Promise<void>((resolve) => setTimeout(resolve, QUIT_TIMEOUT_MS).unref());
+  // If the connection is lost at this moment, there is nothing left to wait for.
+  await Promise.race([redis.quit().catch(() => undefined), timeout]);
+}
