@@ -8,6 +8,7 @@
 //   npm run matrix -- browser          the accounts example in the full Chromium, with and without script,
 //                                      and all tests of the chat example, also in development
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
+//   npm run matrix -- libraries        React libraries in development, in Vitest and type-checked
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
 import { join } from "node:path";
@@ -25,6 +26,7 @@ const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 const TEST_FILES = {
   browser: ["accounts", "chat", "chat-live"].map((name) => `tests/browser/${name}.test.ts`),
   engines: ["tests/engines/engines.test.ts"],
+  libraries: ["tests/compile/react-libraries.test.ts"],
   openapi: ["tests/openapi/documents.test.ts"],
   metrics: ["src/metrics/metrics.test.ts"],
 };

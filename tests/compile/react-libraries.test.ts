@@ -1,6 +1,7 @@
 /**
- * React libraries through `@preact/compat`: the files of docs/react-libraries.md in development, built, in Chromium, in
- * Vitest, under plain Node and type-checked.
+ * React libraries through `@preact/compat`: the files of docs/react-libraries.md built, in Chromium and under plain Node, and in
+ * development what differs there. `npm run matrix -- libraries` also runs all of them in development, in Vitest and
+ * type-checked.
  */
 import { execFile } from "node:child_process";
 import { symlinkSync } from "node:fs";
@@ -10,6 +11,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
+import { IS_MATRIX } from "#test/matrix";
 import { createReactProject, installedPackage } from "#test/react-project";
 import { build, type RunningServer, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -61,13 +63,18 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     expect(await server?.stop()).toBe(0);
   });
 
+  /** Declares a test of what a library does itself. */
+  const libraryTest = (title: string, run: () => Promise<void>) => {
+    if (mode === "built" || IS_MATRIX) test(title, run);
+  };
+
   const open = async (path: string) => {
     page = await users.newPage();
     await page.goto(path);
   };
   const textOf = (selector: string) => page.textContent(selector);
 
-  test("a card of dnd-kit is dragged to another column", async () => {
+  libraryTest("a card of dnd-kit is dragged to another column", async () => {
     await open("/tasks");
     const card = page.locator("#todo button", { hasText: "Write" });
     await page.evaluate(() => {
@@ -99,7 +106,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
       .toBe(1);
   }
 
-  test("a dialog of Radix UI opens in the body, keeps the focus, and closes with Escape", async () => {
+  libraryTest("a dialog of Radix UI opens in the body, keeps the focus, and closes with Escape", async () => {
     await open("/settings");
     await openDialog();
     expect(await page.locator("body > #dialog").count()).toBe(1);
@@ -113,7 +120,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("rename");
   });
 
-  test("a select of Radix UI is opened with the mouse, and changes the state of the view", async () => {
+  libraryTest("a select of Radix UI is opened with the mouse, and changes the state of the view", async () => {
     await open("/settings");
     expect(await textOf("#color")).toBe("red");
     const option = page.getByRole("option", { name: "green" });
@@ -127,7 +134,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await expect.poll(() => textOf("#color")).toBe("green");
   });
 
-  test("Recharts 2 draws its bars on the server, and hydrates them", async () => {
+  libraryTest("Recharts 2 draws its bars on the server, and hydrates them", async () => {
     const html = await htmlOf(server, "/chart-2");
     expect(html.match(/recharts-bar-rectangle"/g)).toHaveLength(1);
     await open("/chart-2");
@@ -136,7 +143,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     expect(await page.locator(CHART).evaluate((chart) => "isFromServer" in chart)).toBe(true);
   });
 
-  test("Recharts 3 draws its bars in the browser, from a state that it freezes", async () => {
+  libraryTest("Recharts 3 draws its bars in the browser, from a state that it freezes", async () => {
     const html = await htmlOf(server, "/chart");
     expect(html).toContain("recharts-wrapper");
     expect(html).not.toContain("<svg");
@@ -150,7 +157,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     return page.locator(BARS).count();
   }
 
-  test("TanStack Query calls server functions, and shows the message of an error", async () => {
+  libraryTest("TanStack Query calls server functions, and shows the message of an error", async () => {
     expect(await htmlOf(server, "/members")).toContain('<p id="members">Ada</p>');
     await open("/members");
     await expect
@@ -184,18 +191,19 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await expect.poll(() => view.locator("#caught").textContent()).toBe("Broken on purpose");
   });
 
-  test.each(["18/element", "18/hook", "18/memo", "18/class", "19/element", "19/hook", "19/memo", "19/class"])(
-    "a page with a component of React itself is an error that says so: %s",
-    async (kind) => {
+  for (const kind of ["18/element", "18/hook", "18/memo", "18/class", "19/element", "19/hook", "19/memo", "19/class"]) {
+    libraryTest(`a page with a component of React itself is an error that says so: ${kind}`, async () => {
       await expectError(`/foreign/${kind}`, "was made with React, which cannot be rendered here");
-    },
-  );
+    });
+  }
 
-  test.each(["18", "19"])("an element of React %s in other markup is an error", async (version) => {
-    await expectError(`/wrapped/${version}`, "<b> was made with React");
-  });
+  for (const version of ["18", "19"]) {
+    libraryTest(`an element of React ${version} in other markup is an error`, async () => {
+      await expectError(`/wrapped/${version}`, "<b> was made with React");
+    });
+  }
 
-  test("a component that suspends in a page is an error that says so", async () => {
+  libraryTest("a component that suspends in a page is an error that says so", async () => {
     await expectError("/suspended", "suspended: it threw a promise");
   });
 
@@ -236,7 +244,11 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     });
   } else {
     test("a page is not reloaded when its view is the first with a package", async () => {
-      // All pages above were first visits. Vite logs the reload.
+      for (const path of PAGES) {
+        await open(path);
+        await page.waitForLoadState("networkidle");
+      }
+      // Vite logs the reload.
       expect(server.output()).not.toContain("optimized dependencies changed");
     });
 
@@ -268,21 +280,21 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
   }
 });
 
-describe.concurrent("without a browser", () => {
+test("the pages are rendered by plain Node with tsweb/register", async () => {
+  const output = await runScript(project.dir, ["scripts/render.ts", ...PAGES], { WEB_ENV: "development" });
+  expect(output.trim().split("\n")).toEqual(PAGES.map((path) => `${path} 200`));
+});
+
+if (IS_MATRIX) {
   test("the pages are rendered in Vitest with the plugin of tsweb/vite", async () => {
     const { stdout } = await run("vitest/vitest.mjs", "run", "--reporter=json");
     expect(JSON.parse(stdout)).toMatchObject({ numPassedTests: PAGES.length, numFailedTests: 0 });
   });
 
-  test("the pages are rendered by plain Node with tsweb/register", async () => {
-    const output = await runScript(project.dir, ["scripts/render.ts", ...PAGES], { WEB_ENV: "development" });
-    expect(output.trim().split("\n")).toEqual(PAGES.map((path) => `${path} 200`));
-  });
-
   test("the documented tsconfig.json gives the libraries their types", async () => {
     await run("typescript/bin/tsc");
   });
-});
+}
 
 describe("React itself, installed under its own name", () => {
   let other: TestProject;
