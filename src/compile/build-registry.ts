@@ -1,4 +1,5 @@
 import type { Signature, ViewSource } from "../protocol/index.ts";
+import type { ModuleFacts } from "./modules/index.ts";
 
 /** An import of a server function's stub in browser code. */
 export interface StubUse {
@@ -36,6 +37,8 @@ export interface BuildRegistry {
   pages(): readonly PageViews[];
   /** The views that the layout of the application may render, in builds only. */
   layoutViews(): readonly ViewSource[];
+  /** The path patterns of the routes of the server build, as far as they are written as text. */
+  routePaths(): readonly string[];
 }
 
 /** Records what is compiled, by module. A module that is compiled again replaces its earlier entries. */
@@ -44,6 +47,7 @@ export class BuildRecorder implements BuildRegistry {
   private readonly functionsByFile = new Map<string, readonly Signature[]>();
   private readonly stubsByFile = new Map<string, readonly StubUse[]>();
   private readonly pagesByFile = new Map<string, readonly PageViews[]>();
+  private readonly routePathsByFile = new Map<string, readonly string[]>();
   private viewsOfLayout: readonly ViewSource[] = [];
 
   views(): readonly ViewSource[] {
@@ -76,9 +80,18 @@ export class BuildRecorder implements BuildRegistry {
     return this.viewsOfLayout;
   }
 
-  recordServerModule(file: string, views: readonly ViewSource[], functions: readonly Signature[]): void {
+  routePaths(): readonly string[] {
+    return [...this.routePathsByFile.values()].flat();
+  }
+
+  recordServerModule({ source: { file }, views, endpoints }: ModuleFacts, functions: readonly Signature[]): void {
     this.viewsByFile.set(file, views);
     this.functionsByFile.set(file, functions);
+    const routes = endpoints.filter(({ kind }) => kind === "route");
+    this.routePathsByFile.set(
+      file,
+      routes.map(({ path }) => path),
+    );
   }
 
   recordBrowserModule(file: string, stubs: readonly StubUse[]): void {
@@ -98,5 +111,6 @@ export class BuildRecorder implements BuildRegistry {
     this.functionsByFile.delete(file);
     this.stubsByFile.delete(file);
     this.pagesByFile.delete(file);
+    this.routePathsByFile.delete(file);
   }
 }

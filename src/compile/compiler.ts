@@ -277,7 +277,7 @@ export class Compiler {
     const documented = this.isDev && !this.isTest;
     const hashed = !this.isDev && !this.isTest;
     const { functions, files } = await strictSignatures(facts, resolver, { documented, hashed });
-    this.recorder.recordServerModule(file, facts.views, functions);
+    this.recorder.recordServerModule(facts, functions);
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root, { hasTemplates: this.hasTemplates });

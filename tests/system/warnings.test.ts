@@ -13,8 +13,8 @@ beforeAll(() => {
       'import "./style.css";\nimport { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\n' +
       "export default new App({ modules: [pages] });\n",
     "src/pages.server.tsx":
-      'import { page, route } from "tsweb";\nimport "./shop.css";\nexport const home = page("/", () => <p>Home</p>);\n' +
-      'export const image = route("GET /images/:name", () => new Response("x"));\n',
+      'import { page, route as serve } from "tsweb";\nimport "./shop.css";\nexport const home = page("/", () => <p>Home</p>);\n' +
+      'export const image = serve("GET /images/:name", () => new Response("x"));\n',
     "src/style.css":
       "p { color: red }\nbody { background: url(/missing.png) }\nh1 { background: url(/images/a.png) }\n",
     "src/shop.css": 'h2 { background: url("/logo.png") url(/missing.png) }\n',

@@ -143,7 +143,11 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
   const pages = filesOfPages({ manifest, files: client.files(), registry });
   const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
   const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
-  const warnings = [...react.warnings, ...(await urls.warnings(root)), ...htmlFileNotes(root, urls.publicDir)];
+  const warnings = [
+    ...react.warnings,
+    ...(await urls.warnings(root, registry.routePaths())),
+    ...htmlFileNotes(root, urls.publicDir),
+  ];
   return { references: references.existing(), report, kept: manifest.kept, warnings };
 }
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { createLogger, type Plugin } from "vite";
-import { findStyleSheetUrls, readSourceFiles, styleSheetUrlFix, withoutComments } from "../modules/index.ts";
+import { findStyleSheetUrls, styleSheetUrlFix } from "../modules/index.ts";
 
 /** Vite's warning about a `url(…)` of a style sheet, which names no style sheet. */
 const UNRESOLVED = /^\s*(?<url>\S+) referenced in \S+ didn't resolve at build time/;
@@ -35,10 +35,14 @@ export class UnresolvedUrls {
     };
   }
 
-  /** Returns a warning for each of the URLs, without those that a route serves. */
-  async warnings(root: string): Promise<string[]> {
+  /**
+   * Returns a warning for each of the URLs, without those that a route serves.
+   *
+   * @param routePaths the path patterns of the routes
+   */
+  async warnings(root: string, routePaths: readonly string[]): Promise<string[]> {
     if (this.#urls.size === 0) return [];
-    const unserved = new Set(await withoutRoutes([...this.#urls], root));
+    const unserved = new Set(withoutRoutes([...this.#urls], routePaths));
     const found = await findStyleSheetUrls(root, (url) => unserved.has(decoded(url)));
     for (const { url } of found) unserved.delete(decoded(url));
     const folders = { root, publicDir: this.#publicDir };
@@ -61,14 +65,11 @@ function decoded(url: string): string {
   }
 }
 
-/** Returns the URLs for which no module writes a route. */
-async function withoutRoutes(urls: readonly string[], root: string): Promise<string[]> {
-  const patterns: RegExp[] = [];
-  for (const { text } of await readSourceFiles(root)) {
-    for (const { groups } of withoutComments(text).matchAll(/\broute\(\s*["'`](?:[A-Z]+ )?(?<path>\/[^"'`]*)["'`]/g)) {
-      const parts = (groups?.path ?? "").split(/:\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-      patterns.push(new RegExp(`^${parts.join("[^/]+")}$`));
-    }
-  }
+/** Returns the URLs that no route serves. */
+function withoutRoutes(urls: readonly string[], routePaths: readonly string[]): string[] {
+  const patterns = routePaths.map((path) => {
+    const parts = path.split(/:\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return new RegExp(`^${parts.join("[^/]+")}$`);
+  });
   return urls.filter((url) => !patterns.some((pattern) => pattern.test(url.replace(/[?#].*$/s, ""))));
 }
