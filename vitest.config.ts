@@ -79,7 +79,7 @@ const WITHOUT_STATE = [
   "rpc",
   "session",
   "text",
-  "uploads",
+  "bodies",
 ] as const;
 
 /**

@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  BodyLimit,
-  type InboundRequest,
-  isPromise,
-  MAX_BODY_BYTES_PER_CLIENT,
-  type OutboundResponse,
-} from "../http/index.ts";
+import { MAX_BODY_BYTES_PER_CLIENT } from "../bodies/index.ts";
+import { BodyLimit, type InboundRequest, isPromise, type OutboundResponse } from "../http/index.ts";
 import { type AppInternals, internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyUsedError, type ByteCounter } from "../http/index.ts";
+import { BodyUsedError } from "../bodies/index.ts";
+import type { ByteCounter } from "../http/index.ts";
 
 /** The fields that Express, body parsers and function platforms add to a request of Node's server. */
 interface ParsedRequest extends IncomingMessage {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
+import { BODY_TIMEOUT_SECONDS } from "../bodies/index.ts";
 import { isNode, SERVER_LIMITS, serverOptions } from "./server-options.ts";
 
 it("ends the time limit of a body before Node's request timeout, even after the slowest headers", () => {

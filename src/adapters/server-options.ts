@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerOptions } from "node:http";
-import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
+import { BODY_TIMEOUT_SECONDS } from "../bodies/index.ts";
 import { KEEP_ALIVE_MS } from "./keep-alive.ts";
 import { ServerRequest } from "./server-request.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BOOLEAN, bind, bindOne, type Entries, INT, parameter, REQUIRED, refused, STRING } from "#test/bind-fields";
+import type { FormValue } from "../bodies/index.ts";
 import type { Parameter, TypeShape } from "../protocol/index.ts";
-import type { FormValue } from "../uploads/index.ts";
 
 const x = (...values: FormValue[]): Entries => values.map((value) => ["x", value]);
 

@@ -1,4 +1,4 @@
-import type { FormValue } from "../uploads/index.ts";
+import type { FormValue } from "../bodies/index.ts";
 
 /** The values of a form by the name of their field. */
 export type FormFields = ReadonlyMap<string, readonly FormValue[]>;

@@ -1,3 +1,4 @@
+import { type FormValue, readForm } from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
 import { type RequestContext, RequestError } from "../http/index.ts";
 import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
@@ -13,7 +14,6 @@ import {
   requireSameSignature,
   requireSignIn,
 } from "../rpc/index.ts";
-import { type FormValue, readForm } from "../uploads/index.ts";
 import type { FormFields } from "./field-tree.ts";
 import type { FormSettings } from "./form-settings.ts";
 

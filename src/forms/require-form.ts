@@ -3,15 +3,10 @@
  *
  * @see docs/protocol.md 15.2
  */
-import {
-  CONNECTION_CLOSE,
-  type RequestContext,
-  RequestError,
-  requireIdentityEncoding,
-  requireSameOrigin,
-} from "../http/index.ts";
+
+import { formTypeOf, requireIdentityEncoding } from "../bodies/index.ts";
+import { CONNECTION_CLOSE, type RequestContext, RequestError, requireSameOrigin } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { formTypeOf } from "../uploads/index.ts";
 
 /**
  * Throws unless a request is the form of a page of this site: its method is POST, its content type is that of a form,

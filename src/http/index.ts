@@ -21,15 +21,14 @@ export { isValidHost, originOf } from "./host.ts";
 export {
   type ByteCounter,
   FetchInboundRequest,
+  hasDeclaredLength,
   type InboundRequest,
+  keepInMemory,
   type RequestSender,
   readRequestText,
   readUrl,
 } from "./inbound-request.ts";
-export { keepInMemory } from "./keep-in-memory.ts";
-export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
 export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts";
-export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
 export { publicOrigin } from "./origin.ts";
@@ -53,18 +52,6 @@ export {
   redirectTarget,
 } from "./redirect.ts";
 export { request } from "./request.ts";
-export {
-  adviseMaxBody,
-  BODY_TIMEOUT_SECONDS,
-  BodyUsedError,
-  bodyTooLargeError,
-  checkDeclaredLength,
-  discardBody,
-  MAX_BODY_BYTES,
-  MAX_BODY_BYTES_PER_CLIENT,
-  readBody,
-  requireIdentityEncoding,
-} from "./request-body.ts";
 export type { RequestTrace } from "./request-context.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
@@ -79,5 +66,4 @@ export {
   type SecurityHeaders,
   type SecurityOptions,
 } from "./security-headers.ts";
-export { findUnreadableBody } from "./unreadable-body.ts";
 export { unreadableRequestResponse } from "./unreadable-request.ts";

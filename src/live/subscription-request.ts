@@ -1,4 +1,5 @@
-import { type RequestContext, RequestError, requireIdentityEncoding } from "../http/index.ts";
+import { requireIdentityEncoding } from "../bodies/index.ts";
+import { type RequestContext, RequestError } from "../http/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import { ENDED, laterPosition, parseCursor } from "./cursor.ts";
 import { type VerifiedFeed, verifyFeed } from "./feed.ts";

@@ -1,19 +1,21 @@
+import {
+  findUnreadableBody,
+  type LimitedRequest,
+  MAX_BODY_BYTES,
+  withLimitedBody,
+  withUploadLimits,
+} from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
 import {
   disconnectedError,
-  findUnreadableBody,
   type HandlerResponse,
   isDisconnection,
   isResponse,
-  type LimitedRequest,
-  MAX_BODY_BYTES,
   publicOrigin,
   Redirect,
   type RequestContext,
-  withLimitedBody,
 } from "../http/index.ts";
 import { callerErrorOfFunction, errorResponse } from "../rpc/index.ts";
-import { withUploadLimits } from "../uploads/index.ts";
 import { redirectResponse } from "./handle-page-error.ts";
 import type { PageSettings } from "./render-document.ts";
 import type { RouteDefinition } from "./route.ts";

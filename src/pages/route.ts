@@ -1,7 +1,7 @@
 import type { InferRouteParams } from "rou3";
+import { checkMaxBody } from "../bodies/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import type { Redirect } from "../http/index.ts";
-import { checkMaxBody } from "../http/index.ts";
 import type { PageSource } from "../protocol/index.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;

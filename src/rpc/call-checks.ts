@@ -3,7 +3,9 @@
  *
  * @see docs/protocol.md 3.2
  */
-import { CONNECTION_CLOSE, type InboundRequest, RequestError, requireIdentityEncoding } from "../http/index.ts";
+
+import { requireIdentityEncoding } from "../bodies/index.ts";
+import { CONNECTION_CLOSE, type InboundRequest, RequestError } from "../http/index.ts";
 import { FORM_PREFIX, JSON_TYPE, type Signature } from "../protocol/index.ts";
 import { retryAdvice } from "../rate-limit/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";

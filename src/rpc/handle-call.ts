@@ -1,3 +1,4 @@
+import { readBody } from "../bodies/index.ts";
 import {
   awaitMaybe,
   type HandlerResponse,
@@ -7,7 +8,6 @@ import {
   type MaybeAsync,
   type RequestContext,
   RequestError,
-  readBody,
   requireSameOrigin,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";

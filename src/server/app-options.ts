@@ -1,6 +1,7 @@
+import { checkMaxBody } from "../bodies/index.ts";
 import type { Environment } from "../config/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
-import { checkMaxBody, checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
+import { checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
 import type { Rate } from "../rate-limit/index.ts";

@@ -4,7 +4,7 @@ import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#tes
 import { listen } from "#test/listen";
 import { openSocket, readToEnd } from "#test/raw-http";
 import { node } from "../adapters/index.ts";
-import { MAX_BODY_BYTES_PER_CLIENT } from "../http/index.ts";
+import { MAX_BODY_BYTES_PER_CLIENT } from "../bodies/index.ts";
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
+import { MAX_BODY_BYTES, MAX_BODY_BYTES_PER_CLIENT } from "../bodies/index.ts";
 import type { Config } from "../config/index.ts";
-import { MAX_BODY_BYTES, MAX_BODY_BYTES_PER_CLIENT } from "../http/index.ts";
 import { type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
 import type { Listing } from "./modules.ts";
 

@@ -1,11 +1,10 @@
+import { checkDeclaredLength, discardBody, MAX_BODY_BYTES } from "../bodies/index.ts";
 import { handleFormCall } from "../forms/index.ts";
 import {
   awaitMaybe,
   canonicalPath,
-  checkDeclaredLength,
   clientAddress,
   completeResponse,
-  discardBody,
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
@@ -14,7 +13,6 @@ import {
   isValidPath,
   jsonResponse,
   logRefusal,
-  MAX_BODY_BYTES,
   type MaybeAsync,
   type OutboundResponse,
   PRIVATE_NO_STORE,

@@ -1,3 +1,4 @@
+import { UPLOADS, UploadStore } from "../bodies/index.ts";
 import type { Config } from "../config/index.ts";
 import {
   BodyLimit,
@@ -20,7 +21,6 @@ import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts"
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks } from "../rpc/index.ts";
 import { AppSessions, SESSIONS } from "../session/index.ts";
-import { UPLOADS, UploadStore } from "../uploads/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";

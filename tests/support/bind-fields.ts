@@ -1,7 +1,7 @@
+import type { FormValue } from "../../src/bodies/index.ts";
 import { bindFields } from "../../src/forms/bind-fields.ts";
 import { buildFieldTree } from "../../src/forms/field-tree.ts";
 import type { Parameter, Signature, TypeShape } from "../../src/protocol/index.ts";
-import type { FormValue } from "../../src/uploads/index.ts";
 
 /** The fields of a form: names and values, in their order. */
 export type Entries = readonly (readonly [string, FormValue])[];

@@ -1,7 +1,7 @@
 /**
  * Requests with forms, written out or built by the platform.
  */
-import { UploadStore } from "../../src/uploads/index.ts";
+import { UploadStore } from "../../src/bodies/index.ts";
 import { recordedLog } from "./recorded-log.ts";
 
 /** Returns a request that posts a body. */

@@ -1,8 +1,13 @@
-import { formatBytes } from "./format-bytes.ts";
-import type { ByteCounter, InboundRequest } from "./inbound-request.ts";
-import { adviseDeveloper } from "./log-refusal.ts";
-import type { RequestContext } from "./request-context.ts";
-import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+import {
+  adviseDeveloper,
+  type ByteCounter,
+  CONNECTION_CLOSE,
+  formatBytes,
+  type InboundRequest,
+  type RequestContext,
+  RequestError,
+} from "../http/index.ts";
+
 /** The maximum size of a request body without a limit of its own, in bytes. @see docs/protocol.md 2.7 */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -172,4 +177,22 @@ async function readWithTimeout(inbound: InboundRequest, count: ByteCounter): Pro
 function bodyTimeoutError(): RequestError {
   const message = `The request body took longer than ${BODY_TIMEOUT_SECONDS} seconds to arrive.`;
   return new RequestError("validation_error", message, { status: 408, headers: CONNECTION_CLOSE });
+}
+
+/** The largest value of the option `max_body`, in bytes: 1 PiB. */
+const MAX_BYTES = 2 ** 50;
+
+/**
+ * Checks the option `max_body`.
+ *
+ * @param location the call that has the option, for the error message: `new App`
+ * @throws RangeError if it is not a whole number of bytes in range
+ */
+export function checkMaxBody(bytes: unknown, location: string): asserts bytes is number | undefined {
+  if (bytes === undefined) return;
+  if (Number.isSafeInteger(bytes) && Number(bytes) >= 1 && Number(bytes) <= MAX_BYTES) return;
+  throw new RangeError(
+    `${location}: max_body is ${String(bytes)}. It must be a whole number of bytes from 1 to ${MAX_BYTES}, for ` +
+      "example 20_000_000.",
+  );
 }

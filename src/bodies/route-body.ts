@@ -1,6 +1,63 @@
-import { keepInMemory, type LimitedRequest, MAX_BODY_BYTES_PER_CLIENT, type RequestContext } from "../http/index.ts";
+import { RPCError } from "../errors.ts";
+import { hasDeclaredLength, keepInMemory, type RequestContext, RequestError } from "../http/index.ts";
+import { bodyCounter, encodedBodyError, MAX_BODY_BYTES_PER_CLIENT } from "./read-body.ts";
 import { uploadBody } from "./upload-body.ts";
 import { type UploadStore, uploadStoreOf } from "./upload-store.ts";
+
+/*
+ * The body of a request that a route receives: within its limits, counted for its client, and with an error of its own if it cannot be
+ * parsed. See docs/protocol.md 2.7 and 11.4.
+ */
+
+/** The request that a route receives. */
+export interface LimitedRequest {
+  readonly request: Request;
+  /** Returns whether the whole body was read, or its size was checked before. */
+  isBodyChecked(): boolean;
+}
+
+/**
+ * Returns a request whose body fails once it exceeds the limits of docs/protocol.md 2.7, for routes that read the body
+ * themselves.
+ *
+ * A request with a declared length is returned unchanged if its host enforces it: `checkDeclaredLength` has checked it. Any other
+ * body is counted as the route reads it.
+ *
+ * @throws RequestError 429 if the client has too many bytes in flight
+ */
+export function withLimitedBody(context: RequestContext, maxBytes?: number): LimitedRequest {
+  const { raw: request } = context;
+  if (!request.body) return { request, isBodyChecked: () => true };
+  context.isBodyInRoute = true;
+  const isDeclared = hasDeclaredLength(request.headers);
+  const declared = isDeclared ? Number(request.headers.get("content-length")) : 0;
+  context.takeBodyBytes(declared);
+  if (isDeclared && context.inbound.enforcesLength) return { request, isBodyChecked: () => true };
+  const count = bodyCounter(context, { maxBytes, counted: declared });
+  let isComplete = false;
+  const limiter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      count(chunk.byteLength); // if it throws, the stream fails with that error
+      controller.enqueue(chunk);
+    },
+    flush() {
+      isComplete = true;
+    },
+  });
+  const { url, method, headers, signal } = request;
+  // The Fetch standard requires `duplex` for a stream as a body. The type `RequestInit` does not have it.
+  const init: RequestInit & { duplex: "half" } = {
+    method,
+    headers,
+    signal,
+    // The source is not cancelled: the host would discard the rest without a limit.
+    body: request.body.pipeThrough(limiter, { preventCancel: true }),
+    duplex: "half",
+  };
+  const limited = new Request(url, init);
+  context.onBodyReleased(keepInMemory(limited));
+  return { request: limited, isBodyChecked: () => isDeclared || isComplete };
+}
 
 /**
  * Returns a request whose body has the limits of an upload, for a route with a `max_body` above the default. Its bytes
@@ -139,4 +196,59 @@ class RouteBodyCounter {
     this.#bytes = 0;
     this.#bytesInMemory = 0;
   }
+}
+
+/** The methods that parse a body, with the name of the error that they reject with if they cannot. */
+const PARSERS = { json: "SyntaxError", formData: "TypeError" } as const;
+
+/** The content types of a form. */
+const FORM_TYPE = /^\s*(?:multipart\/form-data|application\/x-www-form-urlencoded)\s*(?:;|$)/i;
+
+/**
+ * Makes a request note the errors with which `json()` and `formData()` reject because its client has sent a malformed body.
+ *
+ * @returns a function that returns the error for the client, with the status 400 or 415, if exactly such an error is passed, and
+ *   `null` for any other. What the application parses itself, and a body that it reads twice, fail as any other mistake.
+ * @see docs/protocol.md 11.4
+ */
+export function findUnreadableBody(request: Request): (error: unknown) => RequestError | null {
+  const found = new WeakMap<Error, RequestError>();
+  watch(request, found);
+  return (error) => (error instanceof Error ? (found.get(error) ?? null) : null);
+}
+
+function watch(request: Request, found: WeakMap<Error, RequestError>): void {
+  for (const method of ["json", "formData"] as const) {
+    const parse = request[method];
+    const value = async (): Promise<unknown> => {
+      const isUsed = request.bodyUsed || request.body?.locked === true;
+      try {
+        return await Reflect.apply(parse, request, []);
+      } catch (error) {
+        if (!isUsed && error instanceof Error && !(error instanceof RPCError) && error.name === PARSERS[method]) {
+          found.set(error, unreadableBodyError(method, request));
+        }
+        throw error;
+      }
+    };
+    Object.defineProperty(request, method, { value, configurable: true, writable: true });
+  }
+  const { clone } = request;
+  const value = (): Request => {
+    const copy = Reflect.apply(clone, request, []);
+    watch(copy, found);
+    return copy;
+  };
+  Object.defineProperty(request, "clone", { value, configurable: true, writable: true });
+}
+
+function unreadableBodyError(method: keyof typeof PARSERS, { headers }: Request): RequestError {
+  const encoded = encodedBodyError(headers.get("content-encoding"));
+  if (encoded) return encoded;
+  if (method === "json") return new RequestError("validation_error", "The request body is not JSON.", { status: 400 });
+  if (FORM_TYPE.test(headers.get("content-type") ?? "")) {
+    return new RequestError("validation_error", "The request body is not a form.", { status: 400 });
+  }
+  const message = "The content type of a form must be multipart/form-data or application/x-www-form-urlencoded.";
+  return new RequestError("validation_error", message, { status: 415 });
 }

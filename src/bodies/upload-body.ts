@@ -1,4 +1,5 @@
-import { bodyTooLargeError, CONNECTION_CLOSE, type RequestContext, RequestError } from "../http/index.ts";
+import { CONNECTION_CLOSE, type RequestContext, RequestError } from "../http/index.ts";
+import { bodyTooLargeError } from "./read-body.ts";
 
 /** Reads the next part of a body, as a stream's reader does. */
 type Read = () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;

@@ -1,0 +1,20 @@
+export {
+  adviseMaxBody,
+  BODY_TIMEOUT_SECONDS,
+  BodyUsedError,
+  checkDeclaredLength,
+  checkMaxBody,
+  discardBody,
+  MAX_BODY_BYTES,
+  MAX_BODY_BYTES_PER_CLIENT,
+  readBody,
+  requireIdentityEncoding,
+} from "./read-body.ts";
+export { type FormValue, formTypeOf, readForm } from "./read-form.ts";
+export {
+  findUnreadableBody,
+  type LimitedRequest,
+  withLimitedBody,
+  withUploadLimits,
+} from "./route-body.ts";
+export { UPLOADS, UploadStore } from "./upload-store.ts";
