@@ -44,10 +44,11 @@ export class AccountsApp extends ExampleApp {
       ...fasterHashing(),
       ...env,
     };
-    const started = await startExample(copy, async () => {
+    const start = async () => {
       await buildOnce(copy.dir, "accounts");
       return startBuilt(copy.dir, allEnv);
-    });
+    };
+    const started = await startExample(copy, start, { fullBrowser: true });
     return new AccountsApp(started, allEnv);
   }
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import type { ExampleCopy } from "#test/copy-example";
 import type { RunningServer } from "#test/run-tsweb";
-import { launch } from "./chromium.ts";
+import { type LaunchOptions, launch } from "./chromium.ts";
 
 /** What {@link startExample} has started. */
 export interface StartedExample {
@@ -52,8 +52,12 @@ export class ExampleApp {
 }
 
 /** Starts a copy of an example, and a browser. If the example does not start, nothing of it is left. */
-export async function startExample(copy: ExampleCopy, start: () => Promise<RunningServer>): Promise<StartedExample> {
-  const browser = await launch();
+export async function startExample(
+  copy: ExampleCopy,
+  start: () => Promise<RunningServer>,
+  options?: LaunchOptions,
+): Promise<StartedExample> {
+  const browser = await launch(options);
   try {
     return { copy, browser, running: await start() };
   } catch (error) {

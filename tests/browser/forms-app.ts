@@ -32,7 +32,7 @@ export class FormsApp {
     project.write("public/favicon.ico", "");
     await buildOnce(project.dir, "forms");
     const running = await startBuilt(project.dir, { ...ENV, ...env });
-    return new FormsApp(project, await launch(), running);
+    return new FormsApp(project, await launch({ fullBrowser: true }), running);
   }
 
   get address(): string {

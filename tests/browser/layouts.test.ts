@@ -27,7 +27,7 @@ beforeAll(async () => {
     WEB_AUTH_SECRET: `${"9c".repeat(15)}0123456789abcdef${"7e".repeat(9)}`,
     WEB_CSRF_SECRET: `${"4b8d".repeat(15)}f0e1`,
   });
-  browser = await launch();
+  browser = await launch({ fullBrowser: true });
   users = new BrowserUsers(browser, { baseURL: running.address });
 });
 

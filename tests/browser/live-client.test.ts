@@ -17,7 +17,7 @@ let errors: string[];
 let consoleErrors: string[];
 
 beforeAll(async () => {
-  const [scripts, started] = await Promise.all([buildScripts(), launch()]);
+  const [scripts, started] = await Promise.all([buildScripts(), launch({ fullBrowser: true })]);
   browser = started;
   server = new IslandServer(scripts);
   await server.start();
@@ -147,11 +147,13 @@ describe("an event stream", () => {
     const address = pageOf([listener("a")]);
     await page.goto(address);
     await expect.poll(() => live.openStreamCount).toBe(1);
+    await page.evaluate('addEventListener("pageshow", (event) => { persisted = event.persisted; })');
     await page.goto(server.page("<!doctype html><title>elsewhere</title>"));
     await expect.poll(() => live.openStreamCount).toBe(0);
     live.publish("a", "meanwhile");
-    await page.goBack();
+    await page.evaluate(() => history.back()); // goBack() waits for a load, and a kept page is not loaded
     await expectText("a", "meanwhile");
+    expect(await page.evaluate("persisted")).toBe(true);
   });
 });
 

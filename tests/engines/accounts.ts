@@ -3,6 +3,7 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import { fasterHashing } from "#test/faster-hashing";
 import type { RunningServer } from "#test/run-tsweb";
 import { copyAccounts, serveAccounts } from "../browser/accounts-app.ts";
 import type { Scenarios } from "./each-engine.ts";
@@ -15,6 +16,22 @@ const NAME = "Ada Lovelace";
 const SUBMIT = "main form:not(.quiet) button";
 const SIGN_OUT = 'form[action*="logout."] button';
 
+/** What the server prints when its clock was set. */
+const CLOCK_CHANGED = "The clock is eight days ahead.";
+
+/** Returns the option of Node for a clock that SIGUSR2 sets eight days forward: a session lasts seven. */
+function clockOption(): string {
+  const code = `
+    const { now } = Date;
+    let offset = 0;
+    process.on("SIGUSR2", () => { offset += 8 * 24 * 3_600_000; console.log("${CLOCK_CHANGED}"); });
+    globalThis.Date = class extends Date {
+      constructor(...args) { args.length === 0 ? super(now() + offset) : super(...args); }
+      static now() { return now() + offset; }
+    };`;
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`;
+}
+
 let users = 0;
 /** Returns an address that is not registered. */
 const newAddress = () => `user-${++users}@example.com`;
@@ -23,10 +40,12 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
   describe("the accounts example", () => {
     const copy = copyAccounts();
     let running: RunningServer;
+    let clockChanges = 0;
     const open = (page: EnginePage, path: string) => page.open(running.address + path);
 
     beforeAll(async () => {
-      running = await serveAccounts(copy, { WEB_DATA_DIR: join(copy.dir, "data") });
+      const NODE_OPTIONS = `${fasterHashing().NODE_OPTIONS} ${clockOption()}`;
+      running = await serveAccounts(copy, { WEB_DATA_DIR: join(copy.dir, "data"), NODE_OPTIONS });
     });
 
     afterAll(async () => {
@@ -56,9 +75,21 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
       await page.untilPath("/");
     }
 
+    /** Sets the clock of the server forward until all sessions have expired. */
+    async function expireSessions(): Promise<void> {
+      running.signal("SIGUSR2");
+      clockChanges++;
+      await expect.poll(() => running.output().split(CLOCK_CHANGED).length - 1).toBe(clockChanges);
+    }
+
     /** Goes back. What is shown then must be the sign-in page, which has nothing of the user. */
     async function expectNothingOnBack(page: EnginePage, email: string): Promise<void> {
       await page.back();
+      await expectSignIn(page, email);
+    }
+
+    /** Waits for the sign-in page, which must have nothing of the user. */
+    async function expectSignIn(page: EnginePage, email: string): Promise<void> {
       await page.until(() => document.readyState === "complete" && !!document.querySelector("#password"));
       const html = await page.evaluate(() => document.documentElement.outerHTML);
       expect(html).not.toContain(email);
@@ -121,8 +152,7 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
         await page.untilPath("/account");
         await signOut(page);
         await page.evaluate(() => history.go(-2));
-        await page.until(() => document.readyState === "complete" && !!document.querySelector("#password"));
-        expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(email);
+        await expectSignIn(page, email);
       },
     );
 
@@ -141,6 +171,47 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
         await page.click('a[href="/account/codes"]');
         await page.untilPath("/");
         await expectNothingOnBack(page, email);
+      },
+    );
+
+    scenario(
+      "shows nothing of the user on Back after an expiry that a later page has met [BACK-6]",
+      async (newContext) => {
+        const page = await (await newContext()).newPage();
+        const email = newAddress();
+        await register(page, email);
+        await page.click('a[href="/account/passkeys"]'); // a page with a view
+        await page.untilPath("/account/passkeys");
+        await page.until((name) => (document.body.dataset.user = name), email); // as if the view had rendered it
+        await expireSessions();
+        await page.click('main a[href="/account"]');
+        await page.untilPath("/");
+        await expectNothingOnBack(page, email);
+        await page.back();
+        await expectSignIn(page, email);
+      },
+    );
+
+    scenario(
+      "shows nothing of the user in tabs that are opened again after a sign-out [BACK-7]",
+      async (newContext) => {
+        const context = await newContext();
+        const page = await context.newPage();
+        const email = newAddress();
+        await register(page, email);
+        for (const path of ["/account", "/account/passkeys"]) {
+          const closed = await context.newPage();
+          await open(closed, path);
+          await closed.untilText(path === "/account" ? email : "passkey");
+          await closed.close();
+        }
+        await open(page, "/account");
+        await signOut(page);
+        for (const path of ["/account", "/account/passkeys"]) {
+          const reopened = await context.newPage();
+          await open(reopened, path);
+          await expectSignIn(reopened, email);
+        }
       },
     );
 

@@ -24,6 +24,8 @@ export abstract class EnginePage {
   abstract open(url: string): Promise<void>;
   /** Runs a function in the page. Returns its result, which JSON can represent. */
   abstract evaluate<A extends ScriptArgument[], T>(script: PageScript<A, T>, ...args: A): Promise<T>;
+  /** Closes the tab. */
+  abstract close(): Promise<void>;
   /** Goes back in the history, like the button of the browser. Does not wait. */
   abstract back(): Promise<void>;
   /** Chooses a file in a field. */

@@ -3,7 +3,8 @@
  * script in the page, which does not run where scripts are off.
  */
 import puppeteer, { type ElementHandle, type Page } from "puppeteer-core";
-import { type Engine, EnginePage, type PageScript, type ScriptArgument } from "./engine.ts";
+import { AutomatedPage } from "./automated-page.ts";
+import type { Engine } from "./engine.ts";
 
 /** The executable of Debian's package. */
 export const FIREFOX = "/usr/bin/firefox-esr";
@@ -34,39 +35,9 @@ export async function launchFirefox(): Promise<Engine> {
   };
 }
 
-class FirefoxPage extends EnginePage {
-  readonly #page: Page;
-
-  constructor(page: Page) {
-    super();
-    this.#page = page;
-  }
-
-  async open(url: string): Promise<void> {
-    await this.#page.goto(url);
-  }
-
-  evaluate<A extends ScriptArgument[], T>(script: PageScript<A, T>, ...args: A): Promise<T> {
-    return this.#page.evaluate(`(${script})(...${JSON.stringify(args)})`) as Promise<T>; // the result of the function
-  }
-
-  async back(): Promise<void> {
-    await this.evaluate(() => history.back());
-  }
-
+class FirefoxPage extends AutomatedPage<Page> {
   async chooseFile(selector: string, path: string): Promise<void> {
-    const field = await this.#page.evaluateHandle(`document.querySelector(${JSON.stringify(selector)})`);
+    const field = await this.tab.evaluateHandle(`document.querySelector(${JSON.stringify(selector)})`);
     await (field as ElementHandle<HTMLInputElement>).uploadFile(path); // a field of files
-  }
-
-  protected async dragMouse([start, ...points]: readonly { readonly x: number; readonly y: number }[]): Promise<void> {
-    if (start) await this.#page.mouse.move(start.x, start.y);
-    await this.#page.mouse.down();
-    for (const { x, y } of points) await this.#page.mouse.move(x, y);
-    await this.#page.mouse.up();
-  }
-
-  protected async sendKeys(text: string): Promise<void> {
-    await this.#page.keyboard.type(text);
   }
 }

@@ -171,6 +171,42 @@ export function pageScenarios({ scenario, essential }: Scenarios): void {
       await untilText(page, "#last", "3");
     });
 
+    scenario("shows no error of a stream and a call while the user leaves the page", async (newContext) => {
+      const page = await visit(await newContext(), "/stream");
+      const before = app.output().length;
+      const calls = Number(await app.call("open_calls", {}));
+      const last = () => page.evaluate(() => Number(document.querySelector("#last")?.textContent));
+      await page.click("#long");
+      await page.click("#wait");
+      await expect.poll(() => app.call("open_calls", {})).toBe(calls + 1);
+      const nextPage = app.holdNextPage();
+      await page.click("#late");
+      await expect.poll(() => nextPage.isRequested()).toBe(true);
+      // Firefox ends the requests of the page, which it shows until the next one arrives. The others continue them.
+      const shown = await last();
+      await expect.poll(async () => !(await app.call("open_streams", {})) || (await last()) > shown + 20).toBe(true);
+      expect(await page.evaluate(() => document.querySelector("#message")?.textContent)).toBe("running");
+      nextPage.release();
+      await page.untilPath("/done");
+      await expect.poll(() => app.call("open_streams", {})).toBe(0);
+      const output = app.output().slice(before);
+      expect(output.split("The stream of count ended: its client disconnected")).toHaveLength(2);
+      expect(output).not.toMatch(/^ +at |on_error/m);
+    });
+
+    scenario("repeats a click that was made before the script has loaded once", async (newContext) => {
+      const release = app.holdScripts();
+      const page = await (await newContext()).newPage();
+      const opened = page.open(`${app.address}/counter`);
+      await page.until(() => location.pathname === "/counter" && !!document.querySelector("#early"));
+      await page.click("#early");
+      release();
+      await opened;
+      await untilText(page, "#early", "1");
+      await page.click("#early");
+      await untilText(page, "#early", "2");
+    });
+
     scenario("ends a stream on the server when the page cancels it", async (newContext) => {
       const page = await visit(await newContext(), "/stream");
       await page.click("#long");

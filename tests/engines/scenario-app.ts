@@ -12,10 +12,10 @@ const FILES = {
     import { App } from "tsweb";
     import * as functions from "./functions.server.ts";
     import * as pages from "./pages.server.tsx";
-    export default new App({ title: "Scenarios", modules: [functions, pages], rate: false });`,
+    export default new App({ title: "Scenarios", modules: [functions, pages], rate: false, on_error: () => console.log("on_error") });`,
   "src/functions.server.ts": `
-    import { publish, RPCError, redirect, server } from "tsweb";
-    export const open = { streams: 0 };
+    import { publish, RPCError, redirect, request, server } from "tsweb";
+    export const open = { streams: 0, calls: 0 };
     export const save = server((text: string, note: string, color: string, agree = false) => {
       if (text === "refuse") throw new RPCError("conflict", "Refused.", { parameter: "text" });
       return [text, note, color, agree].join("|");
@@ -23,6 +23,11 @@ const FILES = {
     export const fail = server(() => { throw new RPCError("forbidden", "Not here."); });
     export const leave = server(() => redirect("/done?from=leave"));
     export const upload = server((file: File) => file.name + " " + file.size);
+    export const wait = server(async () => {
+      open.calls++;
+      await new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
+    });
+    export const open_calls = server(() => open.calls);
     export const open_streams = server(() => open.streams);
     export const count = server(async function* (to: number) {
       open.streams++;
@@ -72,15 +77,16 @@ const FILES = {
     export const live = page("/live", async () => <Room feed={await channel<string>("room")} />);`,
   "src/views.tsx": `
     import { type Feed, form, on_mount, state, subscribe, view } from "tsweb/browser";
-    import { count, fail, leave, save, say, upload } from "./functions.server.ts";
+    import { count, fail, leave, save, say, upload, wait } from "./functions.server.ts";
     const useReady = () => on_mount(() => { document.documentElement.dataset.ready = "yes"; });
     export const Counter = view(() => {
       useReady();
-      const s = state({ n: 0, text: "", items: [] as string[], message: "" });
+      const s = state({ n: 0, early: 0, text: "", items: [] as string[], message: "" });
       const call = async () => { try { await fail(); } catch (error) { s.message = (error as Error).message; } };
       return (
         <main>
           <button id="add" onClick={() => s.n++}>{s.n}</button>
+          <button id="early" type="button" onClick={() => s.early++}>{s.early}</button>
           <input id="text" value={s.text} onInput={(event) => { s.text = event.currentTarget.value; }} />
           <p id="echo">{s.text}</p>
           <button id="push" onClick={() => s.items.push("item" + s.items.length)}>push</button>
@@ -129,13 +135,16 @@ const FILES = {
           s.message = "ended";
         } catch (error) { s.message = (error as Error).message; }
       };
+      const call = async () => { try { await wait(); } catch (error) { s.message = (error as Error).message; } };
       on_mount(() => { Object.assign(globalThis, { stop: () => running?.cancel() }); });
       return (
         <main>
           <button id="short" onClick={() => start(5)}>short</button>
           <button id="broken" onClick={() => start(3)}>broken</button>
           <button id="long" onClick={() => start(100000)}>long</button>
+          <button id="wait" onClick={call}>wait</button>
           <a id="away" href="/done">away</a>
+          <a id="late" href="/done?late">late</a>
           <p id="last">{s.last}</p><p id="message">{s.message}</p>
         </main>
       );
@@ -163,6 +172,8 @@ export class ScenarioApp {
   readonly #project: TestProject;
   readonly #proxy: Server;
   #released: Promise<void> = Promise.resolve();
+  #nextPage: Promise<void> = Promise.resolve();
+  #lateRequests = 0;
 
   private constructor(project: TestProject, running: RunningServer) {
     this.#project = project;
@@ -171,6 +182,10 @@ export class ScenarioApp {
       const { url = "/", method, headers } = incoming;
       if (this.refusesStreams && url.startsWith("/__web/live")) return void outgoing.writeHead(502).end();
       if (url.includes(".js")) await this.#released;
+      if (url.endsWith("?late")) {
+        this.#lateRequests++;
+        await this.#nextPage;
+      }
       const forwarded = request(this.#running.address + url, { method, headers }, (response) => {
         outgoing.writeHead(response.statusCode ?? 502, response.headers);
         response.pipe(outgoing);
@@ -205,6 +220,21 @@ export class ScenarioApp {
       release = resolve;
     });
     return release;
+  }
+
+  /** Holds the page back to which `#late` leads, until the returned function is called. */
+  holdNextPage(): { release(): void; isRequested(): boolean } {
+    let release = () => {};
+    this.#nextPage = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const before = this.#lateRequests;
+    return { release, isRequested: () => this.#lateRequests > before };
+  }
+
+  /** Returns the output of the server so far. */
+  output(): string {
+    return this.#running.output();
   }
 
   /** Calls a function, as a script does. Returns its result. */

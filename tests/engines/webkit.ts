@@ -92,12 +92,18 @@ class WebDriver {
     return handle;
   }
 
+  /** Closes a window, which must not be the only one: the browser would end. */
+  async closeWindow(window: string): Promise<void> {
+    await this.sendTo(window, "/window", undefined, "DELETE");
+    this.#current = "";
+  }
+
   /** Runs a command in a window, after those that were sent before. */
-  sendTo(window: string, path: string, body: unknown): Promise<unknown> {
+  sendTo(window: string, path: string, body: unknown, method = "POST"): Promise<unknown> {
     const result = this.#last.then(async () => {
       if (this.#current !== window) await this.send("POST", "/window", { handle: window });
       this.#current = window;
-      return this.send("POST", path, body);
+      return this.send(method, path, body);
     });
     this.#last = result.catch(() => undefined); // the caller has it
     return result;
@@ -146,6 +152,10 @@ class WebKitPage extends EnginePage {
 
   async evaluate<A extends ScriptArgument[], T>(script: PageScript<A, T>, ...args: A): Promise<T> {
     return (await this.#send("/execute/sync", { script: `return (${script})(...arguments)`, args })) as T; // the result
+  }
+
+  async close(): Promise<void> {
+    await this.#driver.closeWindow(this.#window);
   }
 
   async back(): Promise<void> {
