@@ -1,5 +1,5 @@
 /** The check for `onChange` on fields that are controlled by `value`, in development. */
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 import type { LocatedNode } from "./list-keys.ts";
 
 /** The types of `<input>` that hold a text. The others fire `change` when the user selects a value. */

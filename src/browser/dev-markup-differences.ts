@@ -1,5 +1,5 @@
 /** Compares the markup of a view on the server with that in the browser. In development only. */
-import type { MarkupSource } from "./dev-report.ts";
+import type { MarkupSource } from "./dev/report.ts";
 
 /** A difference between the markup of the server and that of the browser. */
 export interface Difference {

@@ -1,5 +1,5 @@
 /** Reports mistakes of the developer that the code around them catches. In development only: bundlers remove it from production. */
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 
 /** How long an error may take to become an uncaught one: rejections that nothing awaits are reported a moment later. */
 const DELAY_MS = 500;

@@ -2,7 +2,7 @@ import { type Component, type ComponentChild, type ComponentType, createContext,
 import { useContext } from "preact/hooks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { nextRender, TextRoot } from "#test/text-root";
-import "./development.ts";
+import "./dev/development.ts";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
 

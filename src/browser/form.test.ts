@@ -2,7 +2,7 @@ import type { Component } from "preact";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nextRender, TextRoot } from "#test/text-root";
 import type { FormSubmission, ViewFormHandle } from "../protocol/index.ts";
-import "./development.ts";
+import "./dev/development.ts";
 import { form } from "./form.ts";
 
 const save = Object.assign(async (name: string) => name, { id: "save", named: async () => "" });

@@ -19,7 +19,7 @@ while (walker.nextNode()) {
 getPageData().views.forEach(async (view, index) => {
   try {
     // Bundlers remove this from production.
-    if (process.env.NODE_ENV !== "production") await import("./development.ts");
+    if (process.env.NODE_ENV !== "production") await import("./dev/development.ts");
     // The URL comes from the page data, which only the server writes.
     const module = await import(/* @vite-ignore */ view.src).catch(handleMissingScript);
     hydrateIsland(module[view.name], view, index);

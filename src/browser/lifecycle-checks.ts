@@ -1,5 +1,5 @@
 /** The checks of `on_mount` and `on_unmount` in development: bundlers remove them from production. */
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 
 /** @throws TypeError if the argument is no function, as when it was called already */
 export function checkCallback(caller: "on_mount" | "on_unmount", fn: unknown): void {

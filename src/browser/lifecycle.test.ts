@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { nextRender, TextRoot } from "#test/text-root";
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
 
-vi.mock("./dev-report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
 
 const reported: unknown[] = [];
 

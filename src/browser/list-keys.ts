@@ -1,7 +1,7 @@
 /** The check for lists without keys, or with equal ones, in development. */
 import { Fragment, isValidElement, type VNode } from "preact";
 import { STATIC_CHILDREN } from "../protocol/index.ts";
-import { type MarkupSource, reportWarning } from "./dev-report.ts";
+import { type MarkupSource, reportWarning } from "./dev/report.ts";
 
 /** A node, with its location, which the development runtime of JSX sets and Preact's types omit. */
 export type LocatedNode = VNode & { readonly __source?: MarkupSource };

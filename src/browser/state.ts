@@ -1,8 +1,8 @@
 import { type Component, isValidElement } from "preact";
 import { checkMisuse } from "./dev-misuse.ts";
-import { recordInitialState } from "./hot-state.ts";
+import { recordInitialState } from "./dev/hot-state.ts";
 import { slot } from "./slot.ts";
-import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./state-checks.ts";
+import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./dev/state-checks.ts";
 
 /** The array methods that compare by identity: an item is found as an original or as a proxy. Short in the browser. */
 const SEARCH_METHODS = /ndexOf$|^includes$/;

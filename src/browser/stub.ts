@@ -5,7 +5,7 @@
 import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";
-import { withCallSite } from "./dev-call-site.ts";
+import { withCallSite } from "./dev/calls.ts";
 import { checkMisuse } from "./dev-misuse.ts";
 import { rejectUseAsText } from "./dev-unawaited-call.ts";
 

@@ -1,9 +1,9 @@
 import { h } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 import { checkStyleNames } from "./style-names.ts";
 
-vi.mock("./dev-report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
 
 /** What a browser's style declaration has. */
 const STYLE = { color: "", backgroundColor: "", "background-color": "", webkitAppearance: "", cssText: "", margin: "" };

@@ -1,6 +1,6 @@
 /** The check for misspelled properties in the object of `style`, in development. */
 import { closestName } from "../text/index.ts";
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 import type { LocatedNode } from "./list-keys.ts";
 
 /** The names of the properties that this browser knows. */

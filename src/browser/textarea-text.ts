@@ -1,5 +1,5 @@
 /** The check for text areas whose new text is not shown, in development. */
-import { reportWarning } from "./dev-report.ts";
+import { reportWarning } from "./dev/report.ts";
 import type { LocatedNode } from "./list-keys.ts";
 
 /** A text area of the page, as Preact stores it on its node under a minified name. */

@@ -4,10 +4,10 @@
  */
 import { Fragment, h, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { dropsLineFeed, type IslandData, keepLineFeed, selectedValues, withSelection } from "../protocol/index.ts";
-import { type Difference, findDifferences, OPAQUE } from "./dev-markup-differences.ts";
-import { type MarkupSource, reportHydrationProblem, reportWarning } from "./dev-report.ts";
-import { getPageData } from "./page-data.ts";
+import { dropsLineFeed, type IslandData, keepLineFeed, selectedValues, withSelection } from "../../protocol/index.ts";
+import { type Difference, findDifferences, OPAQUE } from "../dev-markup-differences.ts";
+import { type MarkupSource, reportHydrationProblem, reportWarning } from "./report.ts";
+import { getPageData } from "../page-data.ts";
 
 /** A node with Preact's internal fields, under their minified names. */
 interface NodeInternals extends VNode {

@@ -1,6 +1,6 @@
 /** Warnings of the page script in development. Only modules that production does not load import this file. */
 
-import { HYDRATION_PROBLEM_EVENT } from "../protocol/index.ts";
+import { HYDRATION_PROBLEM_EVENT } from "../../protocol/index.ts";
 
 /** The position of markup in the source, as JSX's development runtime receives it. Line and column count from 1. */
 export interface MarkupSource {

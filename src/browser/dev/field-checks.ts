@@ -1,6 +1,6 @@
 /** The check for fields whose input never reaches the state of the view, in development. */
-import { reportWarning } from "./dev-report.ts";
-import type { LocatedNode } from "./list-keys.ts";
+import { reportWarning } from "./report.ts";
+import type { LocatedNode } from "../list-keys.ts";
 
 /** The types of `<input>` whose `value` the user does not change. */
 const FIXED_TYPES: ReadonlySet<unknown> = new Set([

@@ -1,8 +1,8 @@
 /** The checks of what components return, in development. */
 import { Fragment, isValidElement } from "preact";
-import { invalidPropMessage, isReactElement, reactMessage, unrenderableMessage } from "../protocol/index.ts";
-import { checkChangeHandler } from "./change-handlers.ts";
-import { checkKeys, type LocatedNode } from "./list-keys.ts";
+import { invalidPropMessage, isReactElement, reactMessage, unrenderableMessage } from "../../protocol/index.ts";
+import { checkChangeHandler } from "../change-handlers.ts";
+import { checkKeys, type LocatedNode } from "../list-keys.ts";
 
 /**
  * Checks the markup that a component has returned, before Preact renders it: Preact ignores what it cannot render, and it

@@ -1,6 +1,6 @@
 /** The checks of states in development: bundlers remove them from production. */
 import type { Component } from "preact";
-import { componentName } from "./component-name.ts";
+import { componentName } from "../component-name.ts";
 
 /** @throws TypeError if the argument of `state` has no fields that can be assigned */
 export function checkInitialState(initial: unknown): void {

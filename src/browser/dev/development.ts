@@ -2,8 +2,8 @@
  * The part of the page script that only the development server ships: it reports promises, components of React and
  * `javascript:` URLs in markup, and restarts `on_mount` after a hot reload.
  */
-import "./dev-failed-views.ts";
-import "./dev-hydration.ts";
+import "../dev-failed-views.ts";
+import "./hydration.ts";
 import { Component, options, type VNode } from "preact";
 import {
   isPreactCopyError,
@@ -12,14 +12,14 @@ import {
   preactCopyMessage,
   reactMessage,
   scriptUrlAttributes,
-} from "../protocol/index.ts";
-import { checkMarkup } from "./children-checks.ts";
-import { componentName } from "./component-name.ts";
+} from "../../protocol/index.ts";
+import { checkMarkup } from "./markup-checks.ts";
+import { componentName } from "../component-name.ts";
 import { checkEffects } from "./endless-effects.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
-import { checkStyleNames } from "./style-names.ts";
-import { checkTextareaText } from "./textarea-text.ts";
-import { checkUnhandledField } from "./unhandled-fields.ts";
+import { checkStyleNames } from "../style-names.ts";
+import { checkTextareaText } from "../textarea-text.ts";
+import { checkUnhandledField } from "./field-checks.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
