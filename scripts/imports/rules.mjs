@@ -2,6 +2,7 @@
 import {
   BROWSER_PACKAGES,
   DEVELOPMENT_IMPORT,
+  innerFolders,
   isAbove,
   isTypesOnly,
   MAY_IMPORT,
@@ -18,7 +19,9 @@ const isFile = (part) => part.endsWith(".ts");
 
 /** Returns the pattern of the files of a part. The folders inside it that have a row of their own do not belong to it. */
 function filesOf(part) {
-  return isFile(part) ? `^src/${escapeDots(part)}$` : `^src/${part}/[^/]+$`;
+  if (isFile(part)) return `^src/${escapeDots(part)}$`;
+  const inner = innerFolders(part).map((folder) => `${folder}/|`);
+  return `^src/${part}/(${inner.join("")})[^/]+$`;
 }
 
 /** The names that dependency-cruiser has for imports of types. */

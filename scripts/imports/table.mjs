@@ -153,7 +153,10 @@ export const BROWSER_PACKAGES = {
 };
 
 /** The file of browser/ that imports a further package: in development only, so no page of an application loads it. */
-export const DEVELOPMENT_IMPORT = { file: "^src/browser/dev-hydration[.]ts$", name: "preact-render-to-string" };
+export const DEVELOPMENT_IMPORT = { file: "^src/browser/dev/hydration[.]ts$", name: "preact-render-to-string" };
+
+/** The folders without a row: their files belong to the part of the folder around them. */
+const INNER_FOLDERS = { browser: ["dev"] };
 
 const TYPES = " (types)";
 
@@ -177,6 +180,11 @@ export function isTypesOnly(entry) {
 /** Returns the part of src/ that a file belongs to, or `undefined` if the table has no row for it. */
 export function partOf(file) {
   const path = file.replace(/^src\//, "").replace(/\.test(-d)?(?=\.tsx?$)/, "");
-  const part = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
-  return parts.includes(part) ? part : undefined;
+  const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
+  return parts.find((part) => part === folder || innerFolders(part).some((inner) => `${part}/${inner}` === folder));
+}
+
+/** Returns the folders in a part that have no row of their own. */
+export function innerFolders(part) {
+  return INNER_FOLDERS[part] ?? [];
 }

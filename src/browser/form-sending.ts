@@ -17,8 +17,8 @@ import {
   returnedErrorMessage,
 } from "../protocol/index.ts";
 import { post, token } from "./call.ts";
-import { reportWarning } from "./dev/report.ts";
 import { watchErrors } from "./dev/form-checks.ts";
+import { reportWarning } from "./dev/report.ts";
 import type { FormState } from "./form.ts";
 import { disabledNames, markFields, resetFields, takeOverFields } from "./form-fields.ts";
 import { fetchWithProgress } from "./form-upload.ts";

@@ -1,5 +1,5 @@
 import type { Component } from "preact";
-import { asyncCleanupCheck, checkCallback } from "./lifecycle-checks.ts";
+import { asyncCleanupCheck, checkCallback } from "./dev/state-checks.ts";
 import { afterRender, slot } from "./slot.ts";
 
 /** The component whose `on_mount` is running. */

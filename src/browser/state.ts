@@ -1,8 +1,8 @@
 import { type Component, isValidElement } from "preact";
-import { checkMisuse } from "./dev-misuse.ts";
 import { recordInitialState } from "./dev/hot-state.ts";
-import { slot } from "./slot.ts";
+import { checkMisuse } from "./dev/report.ts";
 import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./dev/state-checks.ts";
+import { slot } from "./slot.ts";
 
 /** The array methods that compare by identity: an item is found as an original or as a proxy. Short in the browser. */
 const SEARCH_METHODS = /ndexOf$|^includes$/;
@@ -78,7 +78,7 @@ function createProxy<T extends object>(value: T, component: Component): T {
     defineProperty(target, key, property) {
       // Preact sets its fields on an object that is a child. Without them it renders nothing in its place.
       if (PREACT_FIELDS.test(String(key))) {
-        // In development, children-checks.ts throws before.
+        // In development, dev/markup-checks.ts throws before.
         if (property.value && key === "__") reportError(new Error("Object rendered"));
         return true;
       }

@@ -5,9 +5,8 @@
 import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";
-import { withCallSite } from "./dev/calls.ts";
-import { checkMisuse } from "./dev-misuse.ts";
-import { rejectUseAsText } from "./dev-unawaited-call.ts";
+import { rejectUseAsText, withCallSite } from "./dev/calls.ts";
+import { checkMisuse } from "./dev/report.ts";
 
 export { upload } from "./upload.ts";
 

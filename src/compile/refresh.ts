@@ -63,7 +63,7 @@ export const signer = () => {
 };
 // A view may be an anonymous function, so components are recognised by identity and not by their names.
 export const accept = (module) => Object.values(module).every((value) => typeof value === "function" && components.has(value));
-// A page script that reloads the page prevents the event (src/browser/dev-failed-views.ts).
+// A page script that reloads the page prevents the event (src/browser/dev/development.ts).
 export const update = () => {
   if (dispatchEvent(new Event("${VIEWS_UPDATE_EVENT}", { cancelable: true }))) flush();
 };

@@ -174,21 +174,23 @@ export function pageScenarios({ scenario, essential }: Scenarios): void {
     scenario("shows no error of a stream and a call while the user leaves the page", async (newContext) => {
       const page = await visit(await newContext(), "/stream");
       const before = app.output().length;
-      const calls = Number(await app.call("open_calls", {}));
-      const last = () => page.evaluate(() => Number(document.querySelector("#last")?.textContent));
+      const count = async (name: string) => Number(await app.call(name, {}));
+      const calls = await count("open_calls");
       await page.click("#long");
       await page.click("#wait");
-      await expect.poll(() => app.call("open_calls", {})).toBe(calls + 1);
+      await expect.poll(() => count("open_calls")).toBe(calls + 1);
       const nextPage = app.holdNextPage();
-      await page.click("#late");
+      const clicked = page.click("#late");
       await expect.poll(() => nextPage.isRequested()).toBe(true);
       // Firefox ends the requests of the page, which it shows until the next one arrives. The others continue them.
-      const shown = await last();
-      await expect.poll(async () => !(await app.call("open_streams", {})) || (await last()) > shown + 20).toBe(true);
-      expect(await page.evaluate(() => document.querySelector("#message")?.textContent)).toBe("running");
+      const values = await count("streamed_values");
+      const isPast = async () => (await count("open_streams")) === 0 || (await count("streamed_values")) > values + 50;
+      await expect.poll(isPast).toBe(true);
       nextPage.release();
+      await clicked;
       await page.untilPath("/done");
-      await expect.poll(() => app.call("open_streams", {})).toBe(0);
+      await expect.poll(() => count("open_streams")).toBe(0);
+      expect(await page.evaluate(() => sessionStorage.getItem("errors"))).toBeNull(); // the view stores what it has shown
       const output = app.output().slice(before);
       expect(output.split("The stream of count ended: its client disconnected")).toHaveLength(2);
       expect(output).not.toMatch(/^ +at |on_error/m);

@@ -15,7 +15,7 @@ const FILES = {
     export default new App({ title: "Scenarios", modules: [functions, pages], rate: false, on_error: () => console.log("on_error") });`,
   "src/functions.server.ts": `
     import { publish, RPCError, redirect, request, server } from "tsweb";
-    export const open = { streams: 0, calls: 0 };
+    export const open = { streams: 0, calls: 0, values: 0 };
     export const save = server((text: string, note: string, color: string, agree = false) => {
       if (text === "refuse") throw new RPCError("conflict", "Refused.", { parameter: "text" });
       return [text, note, color, agree].join("|");
@@ -28,11 +28,13 @@ const FILES = {
       await new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
     });
     export const open_calls = server(() => open.calls);
+    export const streamed_values = server(() => open.values);
     export const open_streams = server(() => open.streams);
     export const count = server(async function* (to: number) {
       open.streams++;
       try {
         for (let n = 1; n <= to; n++) {
+          open.values++;
           yield n;
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
@@ -127,15 +129,19 @@ const FILES = {
       useReady();
       const s = state({ last: 0, message: "" });
       let running: ReturnType<typeof count> | undefined;
+      const fail = (error: unknown) => {
+        s.message = (error as Error).message;
+        sessionStorage.errors = (sessionStorage.errors ?? "") + s.message;
+      };
       const start = async (to: number) => {
         s.message = "running";
         running = count(to);
         try {
           for await (const n of running) s.last = n;
           s.message = "ended";
-        } catch (error) { s.message = (error as Error).message; }
+        } catch (error) { fail(error); }
       };
-      const call = async () => { try { await wait(); } catch (error) { s.message = (error as Error).message; } };
+      const call = async () => { try { await wait(); } catch (error) { fail(error); } };
       on_mount(() => { Object.assign(globalThis, { stop: () => running?.cancel() }); });
       return (
         <main>

@@ -16,6 +16,9 @@ export const WEBKIT = {
   display: "/usr/bin/Xvfb",
 } as const;
 
+/** How long a command may take, on a machine under load. */
+const COMMAND_MS = 20_000;
+
 /** Starts a display for browsers. Without one, the driver waits for ever. */
 export async function launchWebKit(): Promise<Engine> {
   const display = spawn(WEBKIT.display, ["-displayfd", "3", "-screen", "0", "1280x900x24", "-nolisten", "tcp"], {
@@ -37,8 +40,7 @@ async function startBrowser(display: string, isScriptOn: boolean): Promise<Engin
   let hasPage = false;
   return {
     async newPage() {
-      const [current] = [await connection.window()];
-      const window = hasPage ? await connection.openWindow() : current;
+      const window = hasPage ? await connection.openWindow() : await connection.window();
       hasPage = true;
       return new WebKitPage(connection, window);
     },
@@ -94,8 +96,9 @@ class WebDriver {
 
   /** Closes a window, which must not be the only one: the browser would end. */
   async closeWindow(window: string): Promise<void> {
-    await this.sendTo(window, "/window", undefined, "DELETE");
-    this.#current = "";
+    const [other] = (await this.sendTo(window, "/window", undefined, "DELETE")) as string[]; // the handles of the others
+    await this.send("POST", "/window", { handle: other });
+    this.#current = other ?? "";
   }
 
   /** Runs a command in a window, after those that were sent before. */
@@ -114,6 +117,7 @@ class WebDriver {
     const response = await fetch(this.#address + this.#session + path, {
       method,
       body: body ? JSON.stringify(body) : null,
+      signal: AbortSignal.timeout(COMMAND_MS), // the driver sometimes never answers while a page is being replaced
     });
     const { value } = (await response.json()) as { value: unknown }; // the response of every command
     if (!response.ok) throw new Error(`WebDriver: ${method} ${path}: ${JSON.stringify(value)}`);

@@ -1,8 +1,7 @@
 /**
  * The part of the page script that only the development server ships: it reports promises, components of React and
- * `javascript:` URLs in markup, and restarts `on_mount` after a hot reload.
+ * `javascript:` URLs in markup, restarts `on_mount` after a hot reload, and lets views recover from errors by an edit.
  */
-import "../dev-failed-views.ts";
 import "./hydration.ts";
 import { Component, options, type VNode } from "preact";
 import {
@@ -12,14 +11,13 @@ import {
   preactCopyMessage,
   reactMessage,
   scriptUrlAttributes,
+  VIEWS_UPDATE_EVENT,
 } from "../../protocol/index.ts";
-import { checkMarkup } from "./markup-checks.ts";
-import { componentName } from "../component-name.ts";
 import { checkEffects } from "./endless-effects.ts";
+import { checkTextareaText, checkUnhandledField } from "./field-checks.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
-import { checkStyleNames } from "../style-names.ts";
-import { checkTextareaText } from "../textarea-text.ts";
-import { checkUnhandledField } from "./field-checks.ts";
+import { checkMarkup, checkStyleNames } from "./markup-checks.ts";
+import { componentName } from "./report.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
@@ -30,10 +28,12 @@ interface ComponentInternals extends Component {
 interface OptionsInternals {
   __r?: (vnode: VNode & { __c?: ComponentInternals }) => void;
   __b?: (vnode: VNode) => void;
+  /** Called with an error for each component around it. */
+  __e: (error: unknown, node: VNode, ...more: unknown[]) => void;
 }
 
-const hooks = options as OptionsInternals; // Preact's types omit them
-const { __r: previousRender, __b: previousDiff } = hooks;
+const hooks = options as unknown as OptionsInternals; // Preact's types omit them
+const { __r: previousRender, __b: previousDiff, __e: previousCatch } = hooks;
 const { diffed: previousDiffed } = options;
 
 options.diffed = (vnode) => {
@@ -122,3 +122,24 @@ function applyEdit(component: ComponentInternals): void {
   for (const hook of component.__H?.__ ?? []) if (hook.c) hook.__ = undefined;
   startEdit(component);
 }
+
+let lastError: unknown;
+let isIncomplete = false;
+
+// An error that ends the rendering of a component around it leaves the nodes after it without their elements: later
+// renderings could fail. A component that is rendered by itself and fails is unchanged, so an edit can keep its state.
+hooks.__e = (error, ...more) => {
+  isIncomplete ||= error === lastError;
+  lastError = error;
+  previousCatch(error, ...more);
+};
+
+// Unit tests have no window.
+globalThis.addEventListener?.(VIEWS_UPDATE_EVENT, (event) => {
+  // Prefresh renders in a promise. Preact's own queue reports errors as exceptions, which the page can hold until the server has
+  // rendered the page (src/cli/dev/error-reports-script.ts).
+  delete options.debounceRendering;
+  if (!isIncomplete) return;
+  event.preventDefault();
+  location.reload();
+});

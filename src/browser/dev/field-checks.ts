@@ -1,6 +1,5 @@
-/** The check for fields whose input never reaches the state of the view, in development. */
-import { reportWarning } from "./report.ts";
-import type { LocatedNode } from "../list-keys.ts";
+/** The checks of fields whose input the view does not receive, or does not show, in development. */
+import { type LocatedNode, reportWarning } from "./report.ts";
 
 /** The types of `<input>` whose `value` the user does not change. */
 const FIXED_TYPES: ReadonlySet<unknown> = new Set([
@@ -62,4 +61,58 @@ function mayHandle({ type, props }: PlacedNode): boolean {
   if (typeof type !== "string") return false;
   const isSet = (name: string) => Boolean(Reflect.get(props, name));
   return Object.keys(props).some((name) => HANDLERS_AROUND.test(name) && isSet(name)) || isSet("disabled");
+}
+
+/** The types of `<input>` that hold a text. The others fire `change` when the user selects a value. */
+const TEXT_TYPES: ReadonlySet<unknown> = new Set([
+  ...[undefined, null, "text", "search", "email", "url", "tel", "password"],
+]);
+
+/**
+ * Reports a text field with `value` and `onChange`, and without another handler of its input: React calls `onChange` for
+ * each letter, and browsers fire `change` when the field loses the focus. So the state stays as it was while the user types.
+ *
+ * Elements of packages have no location, so they are not reported. `preact/compat` has replaced `onChange` by `oninput` when
+ * it created the element.
+ */
+export function checkChangeHandler(node: LocatedNode): void {
+  const { type, __source: source } = node;
+  if (!source || source.fileName.includes("/node_modules/")) return;
+  const props: Readonly<Record<string, unknown>> = node.props;
+  if (type !== "textarea" && !(type === "input" && TEXT_TYPES.has(props.type))) return;
+  if (typeof props.onChange !== "function" || props.value === undefined || props.readOnly) return;
+  if (["onInput", "oninput", "onKeyDown", "onKeyUp", "onBeforeInput"].some((name) => props[name])) return;
+  const warning = new Error(
+    `The <${type}> has \`value\` and \`onChange\`. \`onChange\` runs when the field loses the focus, and a rendering ` +
+      "before that discards what was typed. Use `onInput`. For a value that is read when the field loses the focus, use " +
+      "`defaultValue` instead of `value`.",
+  );
+  reportWarning(Object.assign(warning, { source }));
+}
+
+/** A text area of the page, as Preact stores it on its node under a minified name. */
+type RenderedNode = LocatedNode & { readonly __e?: Pick<HTMLTextAreaElement, "value" | "defaultValue"> | null };
+
+/** The text with which each text area was rendered last. */
+const renderedTexts = new WeakMap<object, string>();
+
+/**
+ * Reports a text area that was rendered with other children than before, while the user has changed its text: then the
+ * browser does not show them. Call it after the element was rendered.
+ *
+ * Elements of packages have no location, so they are not reported.
+ */
+export function checkTextareaText({ type, props, __source: source, __e: element }: RenderedNode): void {
+  if (type !== "textarea" || !element || !source || source.fileName.includes("/node_modules/")) return;
+  const { children, value }: Readonly<Record<string, unknown>> = { ...props };
+  if (value !== undefined || (typeof children !== "string" && typeof children !== "number")) return;
+  const text = element.defaultValue;
+  const previous = renderedTexts.get(element);
+  renderedTexts.set(element, text);
+  if (previous === undefined || previous === text || element.value === text.replace(/\r\n?/g, "\n")) return;
+  const warning = new Error(
+    "The new children of this <textarea> are not shown: they are only its first text, and the user has changed it. Write " +
+      "`<textarea value={text} onInput={…} />` in place of the children.",
+  );
+  reportWarning(Object.assign(warning, { source }));
 }

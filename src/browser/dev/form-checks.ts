@@ -1,5 +1,5 @@
-import { reportWarning } from "./report.ts";
 import type { FormState } from "../form.ts";
+import { reportWarning } from "./report.ts";
 
 /** How long a view has to read the error: it is rendered soon, and may read it in an effect. */
 const READ_MS = 1_000;

@@ -1,5 +1,5 @@
-/** Warnings of the page script in development. Only modules that production does not load import this file. */
-
+/** Warnings of the page script in development. Bundlers remove what production does not use. */
+import type { VNode } from "preact";
 import { HYDRATION_PROBLEM_EVENT } from "../../protocol/index.ts";
 
 /** The position of markup in the source, as JSX's development runtime receives it. Line and column count from 1. */
@@ -8,6 +8,9 @@ export interface MarkupSource {
   readonly lineNumber: number;
   readonly columnNumber: number;
 }
+
+/** A node, with its location, which the development runtime of JSX sets and Preact's types omit. */
+export type LocatedNode = VNode & { readonly __source?: MarkupSource };
 
 /** The event of the window with which a warning is sent to the terminal (`src/cli/dev/page-events.ts`). */
 const WARNING_EVENT = "tsweb:warning";
@@ -39,4 +42,58 @@ export function reportWarning(warning: Error & { readonly source?: MarkupSource 
  */
 export function reportHydrationProblem(report: () => void): void {
   if (dispatchEvent(new CustomEvent(HYDRATION_PROBLEM_EVENT, { detail: report, cancelable: true }))) report();
+}
+
+/** How long an error may take to become an uncaught one: rejections that nothing awaits are reported a moment later. */
+const DELAY_MS = 500;
+
+/** The errors that were thrown and are not uncaught so far. */
+let pending: Map<unknown, Error> | undefined;
+
+/**
+ * Returns an error about a mistake in the code, to be thrown. If a `catch` of the application swallows it, it is shown in the
+ * console of the browser and in the terminal, once. An uncaught one is shown as all errors are.
+ */
+export function misuse<E extends Error>(error: E): E {
+  if (typeof globalThis.addEventListener !== "function") return error; // the server logs it
+  const errors = pending ?? observeUncaughtErrors();
+  errors.set(error, error);
+  setTimeout(() => {
+    if (errors.delete(error)) reportWarning(error);
+  }, DELAY_MS);
+  return error;
+}
+
+/** Runs a check, and treats its error as {@link misuse} does. */
+export function checkMisuse(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof Error ? misuse(error) : error;
+  }
+}
+
+function observeUncaughtErrors(): Map<unknown, Error> {
+  const errors = new Map<unknown, Error>();
+  addEventListener("error", ({ error }) => void errors.delete(error));
+  addEventListener("unhandledrejection", ({ reason }) => void errors.delete(reason));
+  pending = errors;
+  return errors;
+}
+
+/** A component with the field of Preact, and of its renderer on the server, that has its node. */
+interface ComponentInternals {
+  readonly constructor: unknown;
+  readonly __v?: { readonly type: unknown };
+}
+
+/**
+ * Returns the name of a component in messages of development. A view has the name of its export, which hot reload
+ * registers (`src/compile/refresh.ts`).
+ */
+export function componentName(component: object): string {
+  const { constructor: own, __v: node } = component as ComponentInternals; // a component
+  // On the server a component is a plain object.
+  const type = (own === Object ? node?.type : own) as { displayName?: string; name?: string } | undefined;
+  return type?.displayName || type?.name || "a view";
 }

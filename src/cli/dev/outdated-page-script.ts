@@ -5,7 +5,7 @@ import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER } from "./page-events.ts";
  * The second part of the script of a page. It reloads an outdated page.
  *
  * A page that was requested before an edit had taken effect, and has loaded the edited view, is reloaded if the view cannot be
- * hydrated or renders other markup than the server did (`src/browser/dev-hydration.ts`): as soon as no more edits follow. The
+ * hydrated or renders other markup than the server did (`src/browser/dev/hydration.ts`): as soon as no more edits follow. The
  * page that is loaded thereby reports such a problem, because applications may write files whenever a page is rendered.
  *
  * @param editsPath the path that responds with the version of the files

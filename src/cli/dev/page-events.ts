@@ -3,7 +3,7 @@ export const ERROR_EVENT = "tsweb:error";
 
 /**
  * The event of Vite's WebSocket with which a page reports a warning, and receives its text for the console. The page's
- * window has an event of the same name (`src/browser/dev-report.ts`).
+ * window has an event of the same name (`src/browser/dev/report.ts`).
  */
 export const WARNING_EVENT = "tsweb:warning";
 

@@ -2,11 +2,11 @@ import { options } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TextRoot } from "#test/text-root";
-import "./dev/development.ts";
-import { reportWarning } from "./dev/report.ts";
-import { state } from "./state.ts";
+import "./development.ts";
+import { state } from "../state.ts";
+import { reportWarning } from "./report.ts";
 
-vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
 
 const warnings = () => vi.mocked(reportWarning).mock.calls.map(([{ message }]) => message);
 

@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { jsxDEV } from "../jsx-dev-runtime.ts";
-import { checkMarkup } from "./dev/markup-checks.ts";
-import { reportWarning } from "./dev/report.ts";
+import { jsxDEV } from "../../jsx-dev-runtime.ts";
+import { checkMarkup } from "./markup-checks.ts";
+import { reportWarning } from "./report.ts";
 
-vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
 
 beforeEach(() => {
   vi.mocked(reportWarning).mockClear();

@@ -1,9 +1,9 @@
 import { h } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { reportWarning } from "./dev/report.ts";
-import { checkStyleNames } from "./style-names.ts";
+import { checkStyleNames } from "./markup-checks.ts";
+import { reportWarning } from "./report.ts";
 
-vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
 
 /** What a browser's style declaration has. */
 const STYLE = { color: "", backgroundColor: "", "background-color": "", webkitAppearance: "", cssText: "", margin: "" };

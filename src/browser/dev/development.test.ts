@@ -2,9 +2,9 @@ import { type Component, type ComponentChild, type ComponentType, createContext,
 import { useContext } from "preact/hooks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { nextRender, TextRoot } from "#test/text-root";
-import "./dev/development.ts";
-import { on_mount, on_unmount } from "./lifecycle.ts";
-import { state } from "./state.ts";
+import "./development.ts";
+import { on_mount, on_unmount } from "../lifecycle.ts";
+import { state } from "../state.ts";
 
 describe("an error of a component in development", () => {
   test("names the component that returned a promise", () => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { RPCError } from "../errors.ts";
-import { watchErrors } from "./dev/form-checks.ts";
-import type { FormState } from "./form.ts";
+import { RPCError } from "../../errors.ts";
+import type { FormState } from "../form.ts";
+import { watchErrors } from "./form-checks.ts";
 
 const reportWarning = vi.hoisted(() => vi.fn());
-vi.mock("./dev/report.ts", () => ({ reportWarning }));
+vi.mock("./report.ts", () => ({ reportWarning }));
 
 beforeEach(() => {
   vi.useFakeTimers();

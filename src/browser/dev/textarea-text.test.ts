@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { jsxDEV } from "../jsx-dev-runtime.ts";
-import { reportWarning } from "./dev/report.ts";
-import { checkTextareaText } from "./textarea-text.ts";
+import { jsxDEV } from "../../jsx-dev-runtime.ts";
+import { checkTextareaText } from "./field-checks.ts";
+import { reportWarning } from "./report.ts";
 
-vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
 
 beforeEach(() => {
   vi.mocked(reportWarning).mockClear();

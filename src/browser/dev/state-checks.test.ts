@@ -2,7 +2,7 @@ import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
 import { mountState } from "#test/mounted-state";
-import { state } from "./state.ts";
+import { state } from "../state.ts";
 
 describe("the argument of state()", () => {
   test.each<[string, unknown, string]>([

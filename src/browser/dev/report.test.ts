@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { StubServer } from "#test/stub-server";
-import { checkMisuse, misuse } from "./dev-misuse.ts";
-import { reportWarning } from "./dev/report.ts";
+import { checkMisuse, misuse, reportWarning } from "./report.ts";
 
-vi.mock("./dev/report.ts", () => ({ reportWarning: vi.fn() }));
+vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
 
 const page = new EventTarget();
 const warnings = () => vi.mocked(reportWarning).mock.calls.map(([{ message }]) => message);
@@ -59,7 +58,7 @@ test("too many arguments of a server function, and arguments that cannot be sent
   const server = await StubServer.open();
   onTestFinished(() => server.close());
   const { stub } = await server.load();
-  const report = vi.mocked((await import("./dev/report.ts")).reportWarning); // of the new page
+  const report = vi.mocked((await import("./report.ts")).reportWarning); // of the new page
   const sign = stub("sign", ["name"]);
   await expect(sign("Ada", 2, 3)).rejects.toThrow("received 3 arguments");
   await expect(sign(new Map())).rejects.toThrow("cannot be sent");
