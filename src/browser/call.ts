@@ -9,7 +9,7 @@ import {
   REDIRECT_HEADER,
   RPC_PREFIX,
 } from "../protocol/index.ts";
-import { checkMisuse } from "./dev/report.ts";
+import { checkMisuse } from "./dev/misuse.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
 import { LEAVING_MS, MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";

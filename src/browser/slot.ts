@@ -1,5 +1,5 @@
 import { type Component, options, type VNode } from "preact";
-import { componentName } from "./dev/report.ts";
+import { componentName } from "./dev/component-name.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {

@@ -1,6 +1,6 @@
 import { type Component, isValidElement } from "preact";
 import { recordInitialState } from "./dev/hot-state.ts";
-import { checkMisuse } from "./dev/report.ts";
+import { checkMisuse } from "./dev/misuse.ts";
 import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./dev/state-checks.ts";
 import { slot } from "./slot.ts";
 

@@ -5,8 +5,7 @@
 import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";
-import { rejectUseAsText, withCallSite } from "./dev/calls.ts";
-import { checkMisuse } from "./dev/report.ts";
+import { checkMisuse, rejectUseAsText, withCallSite } from "./dev/misuse.ts";
 
 export { upload } from "./upload.ts";
 

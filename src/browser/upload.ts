@@ -1,6 +1,6 @@
 import { type Arguments, checkArguments, FORM_PREFIX, toFormData } from "../protocol/index.ts";
 import { post } from "./call.ts";
-import { checkMisuse } from "./dev/report.ts";
+import { checkMisuse } from "./dev/misuse.ts";
 import { fetchWithProgress, takeProgressListener } from "./form-upload.ts";
 import { getPageData } from "./page-data.ts";
 

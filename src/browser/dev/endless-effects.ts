@@ -1,6 +1,7 @@
 /** The check for effects that change the state each time they run, in development. */
 import { Component } from "preact";
-import { componentName, reportWarning } from "./report.ts";
+import { componentName } from "./component-name.ts";
+import { reportWarning } from "./report.ts";
 
 /** A component with the effects of `preact/hooks`, under their minified names. */
 interface ComponentWithEffects extends Component {

@@ -1,6 +1,7 @@
 /** The checks of `state`, `on_mount` and `on_unmount` in development: bundlers remove them from production. */
 import type { Component } from "preact";
-import { componentName, reportWarning } from "./report.ts";
+import { componentName } from "./component-name.ts";
+import { reportWarning } from "./report.ts";
 
 /** @throws TypeError if the argument of `state` has no fields that can be assigned */
 export function checkInitialState(initial: unknown): void {

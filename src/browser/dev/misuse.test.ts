@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { StubServer } from "#test/stub-server";
-import { checkMisuse, misuse, reportWarning } from "./report.ts";
+import { checkMisuse, misuse } from "./misuse.ts";
+import { reportWarning } from "./report.ts";
 
 vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
 
