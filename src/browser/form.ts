@@ -113,11 +113,10 @@ export function form<F extends FormFunction>(
 ): ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
   // Bundlers remove this from production. The server has refused a view that it has rendered.
   if (process.env.NODE_ENV !== "production") rejectUnknownOptions(options);
-  const { key = "", done } = options;
-  const action = fn as FormFunction as FormAction; // a stub
-  const state = slot("form", (component) => createForm(component, action, `${key}`, true));
+  const key = `${options.key ?? ""}`;
+  const state = slot("form", (component) => createForm(component, fn as FormFunction as FormAction, key, true)); // a stub
   // The result and the fields are those of `fn`, whose type the state does not have.
-  return Object.assign(state, { fn: action, key: `${key}`, done }) as unknown as ViewFormHandle<
+  return Object.assign(state, { fn, key, done: options.done }) as unknown as ViewFormHandle<
     Awaited<ReturnType<F>>,
     FieldName<F>
   >;
