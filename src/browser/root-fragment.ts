@@ -20,8 +20,8 @@ export function createRootFragment(start: Node, end: ChildNode): ContainerNode {
     insertBefore(node: Node, reference: ChildNode | null) {
       // Node.DOCUMENT_POSITION_PRECEDING
       const position = reference && end.compareDocumentPosition(reference) & 2 ? reference : end;
-      // `before` of a form, and `insertBefore` of one around the view, may be fields of these names. `end` is a comment.
-      return end.insertBefore.call(end.parentNode, node, position);
+      // `before` of a form, and `insertBefore` of one around the view, may be fields of these names.
+      return Node.prototype.insertBefore.call(end.parentNode, node, position);
     },
   };
   // Preact calls no other method of the type on a container.
