@@ -31,7 +31,8 @@ export interface AppBusOptions extends BusSource {
 export class AppBus {
   readonly #options: AppBusOptions;
   #bus: Bus | null = null;
-  #delegate: AppBus | null = null;
+  /** The application in a development server that has replaced this one. */
+  #successor: AppBus | null = null;
   #isClosed = false;
   /** Set by the development server only, while its panel is open. */
   onPublished: OnPublished | undefined;
@@ -49,18 +50,17 @@ export class AppBus {
 
   /** The state of the bus. Does not open it: until then, its server counts as reachable. */
   get state(): BusState {
-    if (this.#delegate) return this.#delegate.state;
-    if (!this.#bus) return this.#options.busUrl === undefined ? "memory" : "reachable";
-    if (isMemoryBus(this.#bus)) return "memory";
-    const { isReachable } = this.#bus;
+    const bus = this.#inUse.#bus;
+    if (!bus) return this.#inUse.#options.busUrl === undefined ? "memory" : "reachable";
+    if (isMemoryBus(bus)) return "memory";
+    const { isReachable } = bus;
     if (isReachable === undefined) return "unknown";
     return isReachable ? "reachable" : "unreachable";
   }
 
   /** The Redis of the bus; `undefined` if the bus is none in Redis. Does not open the bus. */
   get redis(): ReturnType<typeof redisOf> {
-    if (this.#delegate) return this.#delegate.redis;
-    return redisOf(this.#bus, this.#options);
+    return redisOf(this.#inUse.#bus, this.#inUse.#options);
   }
 
   /**
@@ -70,15 +70,15 @@ export class AppBus {
    *   which nothing would close
    */
   open(): Bus {
-    if (this.#delegate) return this.#delegate.open();
-    if (this.#isClosed) {
+    const inUse = this.#inUse;
+    if (inUse.#isClosed) {
       throw new Error(
         "The application is closed: app.close() was called while a request or a timer still used live updates. " +
           "Await them before you close the application.",
       );
     }
-    const bus = this.#bus ?? openBus(this.#options);
-    if (bus !== this.#bus) this.set(bus);
+    const bus = inUse.#bus ?? openBus(inUse.#options);
+    if (bus !== inUse.#bus) inUse.set(bus);
     return bus;
   }
 
@@ -88,18 +88,18 @@ export class AppBus {
    * @throws Error after {@link close}
    */
   async publish(channel: string, json: string): Promise<void> {
-    if (this.#delegate) return this.#delegate.publish(channel, json);
+    const { observe } = this.#inUse;
+    const { counts } = this.#inUse.#options;
     const publish = () => this.open().publish(channel, json);
-    const { counts } = this.#options;
     try {
-      await (this.observe ? this.observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
+      await (observe ? observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
     } catch (error) {
       if (counts) counts.publishFailures++;
       markPublishFailure(error);
       throw error;
     }
     if (counts) counts.published++;
-    this.onPublished?.(channel, json);
+    this.#inUse.onPublished?.(channel, json);
   }
 
   /** Opens the bus as {@link open}, and returns the operations with which it is read. */
@@ -120,10 +120,15 @@ export class AppBus {
    * @throws ConfigError if it cannot be used, for example because another application uses its namespace
    */
   async start(): Promise<void> {
-    if (this.#delegate) return this.#delegate.start();
-    if (!this.#bus && this.#options.busUrl === undefined) return;
+    const inUse = this.#inUse;
+    if (!inUse.#bus && inUse.#options.busUrl === undefined) return;
     const bus = this.open();
-    if (bus.identify) await startBus(bus, { log: this.#options.log, isInUse: () => this.#bus === bus });
+    if (bus.identify) await startBus(bus, { log: inUse.#options.log, isInUse: () => inUse.#bus === bus });
+  }
+
+  /** The application whose bus and settings count: this one, unless another one has replaced it. */
+  get #inUse(): AppBus {
+    return this.#successor ? this.#successor.#inUse : this;
   }
 
   /** Uses this bus from now on. The caller closes the previous one. */
@@ -151,10 +156,10 @@ export class AppBus {
    * Uses the bus of another application from now on. If the other has no bus yet, the bus of this one is moved to it,
    * with its stored messages.
    */
-  delegateTo(delegate: AppBus): void {
+  replaceBy(successor: AppBus): void {
     const bus = this.release();
-    this.#delegate = delegate;
-    if (bus && !delegate.current) delegate.set(bus);
-    else if (bus && bus !== delegate.current) void bus.close();
+    this.#successor = successor;
+    if (bus && !successor.current) successor.set(bus);
+    else if (bus && bus !== successor.current) void bus.close();
   }
 }

@@ -87,7 +87,7 @@ function replaceEarlierApps(app: AppBus): void {
   for (const earlier of apps) {
     if (earlier === app) continue;
     apps.delete(earlier);
-    earlier.delegateTo(app);
+    earlier.replaceBy(app);
   }
 }
 

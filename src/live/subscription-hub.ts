@@ -156,6 +156,7 @@ export class SubscriptionHub {
    * and must not do so all at once.
    *
    * @param atMs the time by `performance.now`
+   * @see docs/protocol.md 12.4
    */
   endBy(atMs: number): void {
     this.#endsAtMs = atMs;

@@ -89,6 +89,7 @@ function createReaders(feeds: readonly VerifiedFeed[], cursor: string): Subscrip
       laterPosition(position, cursorPosition ?? position),
       expiresAt * 1000 + clockOffsetMs,
     );
+    // Before the cursor: `expired` takes precedence (docs/protocol.md 10.7).
     if (expired) gaps.push({ reader, reason: "expired" });
     else if (cursorPosition === undefined) gaps.push({ reader, reason: "reset" });
     return reader;
