@@ -1,7 +1,6 @@
 import { jsonLine } from "./json-line.ts";
 import { writeLogLine } from "./log-output.ts";
-import { safeError } from "./safe-error.ts";
-import { serializeError } from "./serialize-error.ts";
+import { type SerializedError, serializeError } from "./serialize-error.ts";
 
 /** A log, such as one of pino. Each method writes one line with these fields and this message. */
 export interface Logger {
@@ -69,4 +68,20 @@ export function createConsoleLogger(): ConsoleLogger {
   };
   const logger: ConsoleLogger = { info: write, warn: write, error: write, printError };
   return logger;
+}
+
+/**
+ * Returns an error with only those fields of a thrown value that {@link serializeError} returns, for loggers that write
+ * all fields of an error: those of HTTP and database clients contain secrets. Its class has the name of the original one.
+ */
+function safeError(thrown: unknown): Error {
+  return toError(serializeError(thrown));
+}
+
+function toError({ type, message, stack, cause, errors, ...fields }: SerializedError): Error {
+  const NamedError = { [type]: class extends Error {} }[type] ?? Error;
+  const error = new NamedError(message, cause ? { cause: toError(cause) } : {});
+  Object.assign(error, fields, errors ? { errors: errors.map(toError) } : {});
+  error.stack = stack ?? `${type}: ${message}`;
+  return error;
 }

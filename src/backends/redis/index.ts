@@ -1,2 +1,2 @@
 export { redis } from "./bus.ts";
-export { openSharedStore, type SharedStoreOptions } from "./shared-rate-store.ts";
+export { openSharedStore, type SharedStoreOptions } from "./rate-store.ts";

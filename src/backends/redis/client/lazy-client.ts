@@ -3,7 +3,6 @@ import { ConfigError, parseServerUrl } from "../../../config/index.ts";
 import type { Logger } from "../../../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../../../reconnect.ts";
 import { commandError, isConnectionLost } from "./command-error.ts";
-import { loadIoredis } from "./load-ioredis.ts";
 import { type RedisNode, RedisNodes } from "./nodes.ts";
 import { closeWhenSilent } from "./reply-timeout.ts";
 import { describeSentinelError, type SentinelTarget, sentinelTarget } from "./sentinel.ts";
@@ -230,4 +229,24 @@ async function quit(redis: Redis): Promise<void> {
   const timeout = new Promise<void>((resolve) => setTimeout(resolve, QUIT_TIMEOUT_MS).unref());
   // If the connection is lost at this moment, there is nothing left to wait for.
   await Promise.race([redis.quit().catch(() => undefined), timeout]);
+}
+
+/**
+ * Loads ioredis, an optional peer dependency: only applications that use Redis install it.
+ *
+ * @throws ConfigError with the install command if ioredis cannot be loaded
+ */
+async function loadIoredis(): Promise<typeof Redis> {
+  try {
+    return (await import("ioredis")).Redis;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw new ConfigError([
+      {
+        variable: "WEB_BUS_URL",
+        problem: `names a Redis, but the package ioredis could not be loaded (${reason}).`,
+        fix: "Install it in the application, then build the application again: npm install ioredis",
+      },
+    ]);
+  }
 }
