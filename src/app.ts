@@ -67,7 +67,7 @@ export class App {
   readonly #tracing: Tracing;
   readonly #startHook: () => Promise<void>;
   readonly #lastWork: Parameters<typeof runLastWork>[0];
-  readonly #exportTraces = { "The export of traces": () => this.#tracing.flush() };
+  readonly #exportTraces = { name: "The export of traces", run: () => this.#tracing.flush() };
   #closing: Promise<void> | undefined;
   #site: Site;
 
@@ -115,9 +115,9 @@ export class App {
           : undefined,
     });
     this.#startHook = createStartHook(options.on_start, log);
-    const settleErrors = { [ON_ERROR]: () => errorHook?.settled() };
-    const stopHook = { "on_stop of new App": () => options.on_stop?.() };
-    this.#lastWork = [settleErrors, { ...stopHook, ...this.#exportTraces }];
+    const settleErrors = { name: ON_ERROR, run: () => errorHook?.settled() };
+    const stopHook = { name: "on_stop of new App", run: () => options.on_stop?.() };
+    this.#lastWork = [[settleErrors], [stopHook, this.#exportTraces]];
     this.#tracing = new Tracing({
       log,
       addListener: (listener) => this.#site.listeners.add(listener),
@@ -133,14 +133,15 @@ export class App {
       logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
       logCrash: async (error) => {
         logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
-        await runLastWork([{ [ON_ERROR]: () => errorHook?.reportFatal(error), ...this.#exportTraces }], logger);
+        const report = { name: ON_ERROR, run: () => errorHook?.reportFatal(error) };
+        await runLastWork([[report, this.#exportTraces]], logger);
       },
       clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
       checkPackages: async () => this.#metrics?.start(),
       hooks: {
         hasStop: options.on_stop !== undefined,
         start: this.#startHook,
-        stop: () => runLastWork([settleErrors, stopHook], log),
+        stop: () => runLastWork([[settleErrors], [stopHook]], log),
       },
       targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,

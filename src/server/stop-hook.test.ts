@@ -122,7 +122,13 @@ describe("the last work of an application", () => {
     const { log, lines } = recordedLog();
     const ran: number[] = [];
     const run = runLastWork(
-      [{ slow: () => new Promise(() => undefined), fast: () => 1 }, { later: () => ran.push(1) }],
+      [
+        [
+          { name: "slow", run: () => new Promise(() => undefined) },
+          { name: "fast", run: () => 1 },
+        ],
+        [{ name: "later", run: () => ran.push(1) }],
+      ],
       log,
     );
     await vi.advanceTimersByTimeAsync(1_999);
@@ -137,7 +143,7 @@ describe("the last work of an application", () => {
 
   it("leaves no timer behind", async () => {
     vi.useFakeTimers();
-    await runLastWork([{ fast: () => 1 }], recordedLog().log);
+    await runLastWork([[{ name: "fast", run: () => 1 }]], recordedLog().log);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
