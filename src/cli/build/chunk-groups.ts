@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export type ChunkGroup = "runtime" | "live" | "forms";
 
 /** The modules of `dist/` that belong to live updates, without their extension. */
-export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream|read-feed|position|live-paths|gap))/;
+export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream|feed|live))/;
 
 /** The modules of `dist/` that belong to forms, without their extension. */
 const FORM_MODULES = /^(browser|protocol)\/form/;
