@@ -27,7 +27,7 @@ const FOLDER = "cli/bundles";
 /** The module of the process whose start developers wait for. */
 const DEVELOPMENT_ENTRY = "cli/dev/child";
 
-/** The condition of that process, by which it imports its bundles as the package. Also in src/cli/dev/condition.ts. */
+/** The condition of that process, by which it imports its bundles as the package. Also in src/cli/dev/messages.ts. */
 const DEVELOPMENT_CONDITION = "tsweb-dev";
 
 /** @param dist the compiled package */

@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironment, type ViteDevServer } from "vite";
 import type { App } from "../../app.ts";
-import { internalsOf } from "../../server/index.ts";
+import { type AppInternals, internalsOf, requireInternals } from "../../server/index.ts";
 import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
 import { disposeModules } from "./module-runner.ts";
-import type { Restarts } from "./restarts.ts";
-import { RunningApp } from "./running-app.ts";
-import { transformImports } from "./transform-imports.ts";
+import type { Restarts } from "./restart.ts";
 
 /**
  * Returns an environment that runs modules.
@@ -213,4 +212,68 @@ function isModuleMissing(error: unknown): boolean {
 /** Recognised by its internals: the application may import another copy of this package. */
 function isApp(value: unknown): value is App {
   return internalsOf(value) !== undefined;
+}
+
+/** How long `on_start` of an edited application may run until `on_stop` is called, in milliseconds. */
+const START_GRACE_MS = 2_000;
+
+/** An application that the development server has started: its `on_start`, and later its `on_stop`. */
+class RunningApp {
+  readonly app: App;
+  /** Settles when `on_start` has ended. It rejects with its error, whatever is requested until the next edit. */
+  readonly started: Promise<void>;
+  readonly #hooks: AppInternals["hooks"];
+
+  constructor(app: App) {
+    this.app = app;
+    this.#hooks = requireInternals(app, "tsweb dev").hooks;
+    this.started = this.#hooks.start();
+    this.started.catch(() => undefined); // whoever requests the application receives the error
+  }
+
+  /** Whether the application ends by itself what it has opened: the modules that have opened that run again. */
+  get hasStopHook(): boolean {
+    return this.#hooks.hasStop;
+  }
+
+  /**
+   * Runs `on_stop`, also if `on_start` has failed or does not end: it may have started a part of its work. Requests and live
+   * connections are not waited for. Resolves after at most four seconds, and never rejects.
+   */
+  async stop(): Promise<void> {
+    if (!this.hasStopHook) return;
+    const giveUp = new AbortController();
+    const grace = pause(START_GRACE_MS, undefined, { signal: giveUp.signal });
+    await Promise.allSettled([Promise.race([this.started, grace])]);
+    giveUp.abort();
+    grace.catch(() => undefined); // of the abort
+    await this.#hooks.stop();
+  }
+}
+
+/**
+ * Transforms a module and everything that it imports, also by `import()`, in parallel. Vite's runner requests one module after
+ * the other, and waits for the file system and for other threads at each. It finds those that are transformed already. And
+ * Vite's graph of modules is complete afterwards: pages link the style sheets of modules that a view imports later.
+ *
+ * A module that the runner has run is not transformed again: after an edit, the runner would not notice that it has to run it.
+ *
+ * Ignores failures: the runner requests a failed module once more, in the order of the imports, and throws its error.
+ *
+ * @param url the module, as it is passed to the runner
+ */
+export async function transformImports(environment: RunnableDevEnvironment, url: string): Promise<void> {
+  const { runner } = environment;
+  const requested = new Set<string>();
+  const transform = async (module: string): Promise<void> => {
+    requested.add(module);
+    const ran = runner.evaluatedModules.getModuleByUrl(module);
+    const result = ran
+      ? environment.moduleGraph.getModuleById(ran.id)?.transformResult
+      : await environment.transformRequest(module).catch(() => null);
+    // Those of external packages are no URLs.
+    const imports = [...(result?.deps ?? []), ...(result?.dynamicDeps ?? [])];
+    await Promise.all(imports.filter((url) => url.startsWith("/") && !requested.has(url)).map(transform));
+  };
+  await transform(url);
 }

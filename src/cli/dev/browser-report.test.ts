@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readBrowserError, type Sources } from "./browser-report.ts";
+import { readBrowserError, type Sources } from "./browser-errors.ts";
 
 const VIEW = { file: "/app/src/view.tsx", line: 7, column: 3 };
 

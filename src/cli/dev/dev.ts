@@ -1,35 +1,31 @@
 import { EventEmitter } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import { createServer, type InlineConfig, normalizePath } from "vite";
+import { createServer, defaultExternalConditions, type InlineConfig, normalizePath, type Plugin } from "vite";
 import { listenOn } from "../../adapters/index.ts";
 import { compileStep } from "../../compile/index.ts";
+import { type Config, loadConfig, unreportedMisspellings, unusedVariables } from "../../config/index.ts";
 import { randomHex } from "../../http/index.ts";
-import { ErrorLog, fixOptions, loadingConfig } from "../errors/index.ts";
+import { ErrorLog, environmentErrorText, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
-import { EnvFiles, findEntry, htmlFileNotes, typesNotice } from "../project/index.ts";
+import { BuildError, EnvFiles, findEntry, htmlFileNotes, isNamedInProject, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
 import { adaptViteClient, DEV_BASE, developmentScripts, POLICY_REPORTS_PATH } from "./assets.ts";
 import { browserErrors } from "./browser-errors.ts";
-import type { DevApp } from "./dev-app.ts";
+import { serveBrowserFiles } from "./browser-files.ts";
 import { EditVersions } from "./edit-versions.ts";
-import { loadEnvironment } from "./environment.ts";
-import { explainOverlayErrors } from "./error-messages.ts";
+import { explainOverlayErrors, logViteErrors } from "./error-messages.ts";
 import { completeEdits, reportEdits } from "./file-watching.ts";
-import { reloadAfterEdits } from "./load-failures.ts";
-import { logViteErrors } from "./logger.ts";
-import { rejectMissingAssets } from "./missing-assets.ts";
+import { CONDITION, CONDITION_FLAG } from "./messages.ts";
 import { runModules } from "./module-runner.ts";
 import { checkPackageOptions } from "./package-options.ts";
-import { PageChecks } from "./page-checks.ts";
+import { PageChecks, reloadAfterEdits } from "./page-checks.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 import { allowOnlyThisMachine, guardUpgrades } from "./requests.ts";
-import { resolveBundles } from "./resolve-bundles.ts";
-import { restartWithConfig } from "./restart.ts";
-import { Restarts } from "./restarts.ts";
-import { retryFailedResolves } from "./retry-resolve.ts";
+import { Restarts, restartWithConfig } from "./restart.ts";
+import { rejectMissingAssets, retryFailedResolves } from "./retry-resolve.ts";
+import type { DevApp } from "./serve-application.ts";
 import { serveApplication } from "./serve-application.ts";
-import { serveBrowserFiles } from "./serve-browser-files.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
 import { UnservedRequests } from "./unserved-requests.ts";
@@ -129,4 +125,41 @@ export async function dev(root: string): Promise<void> {
   watchEventLoop(root);
   notifyParent({ type: "tsweb:listening", port: Number(new URL(address).port) });
   await loader.load().catch((error: unknown) => errors.print(error)); // `on_start` runs without a request
+}
+
+/**
+ * Reads the configuration from the environment, and prints the misspelled variables, also those that are set besides the right ones.
+ *
+ * @throws BuildError that lists every invalid variable, with where it is set
+ */
+function loadEnvironment(root: string): Config {
+  const config = readConfig(root);
+  const unused = unusedVariables(process.env, (name) => isNamedInProject(root, name));
+  for (const { variable, problem, fix } of [...unreportedMisspellings(process.env), ...unused]) {
+    console.error(`\n  ${variable} ${problem} ${fix}`);
+  }
+  return config;
+}
+
+function readConfig(root: string): Config {
+  try {
+    return loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
+  } catch (error) {
+    const message = environmentErrorText(error, root);
+    throw message === undefined ? error : new BuildError(message);
+  }
+}
+
+/**
+ * Resolves what the application imports from the package as Node does in this process. Otherwise the application would have another
+ * instance of it. With a debugger, the process does not have the condition. Vite resolves the imports of its config without it.
+ */
+function resolveBundles(): Plugin {
+  return {
+    name: "tsweb:resolve-bundles",
+    config: () =>
+      process.execArgv.includes(CONDITION_FLAG)
+        ? { environments: { ssr: { resolve: { externalConditions: [CONDITION, ...defaultExternalConditions] } } } }
+        : undefined,
+  };
 }

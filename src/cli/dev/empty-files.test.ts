@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { holdBackEmptyFiles } from "./empty-files.ts";
+import { holdBackEmptyFiles } from "./file-watching.ts";
 
 let dir: string;
 let file: string;

@@ -7,7 +7,7 @@ import { createServer } from "vite";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { EnvFiles } from "../project/index.ts";
 import { completeEdits } from "./file-watching.ts";
-import { Restarts } from "./restarts.ts";
+import { Restarts } from "./restart.ts";
 
 let dir: string;
 let file: string;

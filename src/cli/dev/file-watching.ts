@@ -3,9 +3,8 @@ import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
 import type { EnvFiles } from "../project/index.ts";
-import { holdBackEmptyFiles } from "./empty-files.ts";
+import type { Restarts } from "./restart.ts";
 import { restartFiles } from "./restart.ts";
-import type { Restarts } from "./restarts.ts";
 
 /** How often files are checked for changes that the watcher missed. */
 const CHECK_MS = 500;
@@ -192,4 +191,30 @@ export function reportEdits(edits: EventEmitter, envFiles: EnvFiles): Plugin {
 /** Without an id, it is no module: the style sheet of Tailwind depends on all files. */
 function isModule(nodes: Iterable<EnvironmentModuleNode> = []): boolean {
   return [...nodes].some(({ id }) => id !== null);
+}
+
+/** How long a file may be empty between the two steps of a write, in milliseconds. */
+const EMPTY_MS = 25;
+
+/**
+ * Delays the events of a watcher for files that are empty. Most programs truncate a file and write it then. On a busy
+ * machine they may be interrupted in between for longer than the watcher waits for the end of a write.
+ *
+ * An event is never dropped, and `all` is delayed if the event before it was: a listener of one must not miss what a
+ * listener of the other has seen.
+ */
+export function holdBackEmptyFiles(watcher: EventEmitter): void {
+  const emit = watcher.emit.bind(watcher);
+  let isHeld = false;
+  watcher.emit = (name, ...input) => {
+    // chokidar emits `all` immediately after each event.
+    if (name !== "all") isHeld = (name === "add" || name === "change") && isEmpty(input[0]);
+    if (!isHeld) return emit(name, ...input);
+    setTimeout(emit, EMPTY_MS, name, ...input).unref();
+    return true;
+  };
+}
+
+function isEmpty(file: unknown): boolean {
+  return typeof file === "string" && statSync(file, { throwIfNoEntry: false })?.size === 0;
 }

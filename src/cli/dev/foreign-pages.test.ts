@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { foreignPageAdvice } from "./foreign-pages.ts";
+import { foreignPageAdvice } from "./unloaded-pages.ts";
 
 const adviceFor = (path: string, file: string, text: string) =>
   foreignPageAdvice(path, [{ file: `/app/${file}`, text }], "/app");

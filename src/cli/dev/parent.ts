@@ -3,8 +3,7 @@ import inspector from "node:inspector";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { waitForEdit } from "./code-files.ts";
-import { CONDITION_FLAG } from "./condition.ts";
-import { isChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from "./messages.ts";
+import { CONDITION_FLAG, isChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from "./messages.ts";
 
 /** How long the child may take to stop, in milliseconds. It cannot stop while its event loop is blocked. */
 const STOP_MS = 2_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeViolation, readViolation } from "./policy-advice.ts";
+import { describeViolation, readViolation } from "./policy-violations.ts";
 
 const DEFAULT =
   "default-src 'self'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: https:; " +

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { listen } from "#test/listen";
-import { Restarts } from "./restarts.ts";
+import { Restarts } from "./restart.ts";
 
 /** Starts a server whose requests `respond` answers, behind {@link Restarts}. */
 async function start(restarts: Restarts, respond: (request: IncomingMessage, response: ServerResponse) => void) {

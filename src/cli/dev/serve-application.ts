@@ -1,20 +1,48 @@
 import { existsSync } from "node:fs";
+import { posix } from "node:path";
+import type { ViteDevServer } from "vite";
 import { type NodeHandler, node } from "../../adapters/index.ts";
 import type { App } from "../../app.ts";
+import type { BuildRegistry } from "../../compile/index.ts";
 import { namesServerOnlyUrl } from "../../compile/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { BuildToolAccess } from "../../http/index.ts";
 import { currentContext, FetchInboundRequest, type InboundRequest, toFetchResponse } from "../../http/index.ts";
+import type { DevelopmentPanel } from "../../panel/index.ts";
+import type { CalledFunction } from "../../server/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
+import type { ErrorLog } from "../errors/index.ts";
 import { explainError } from "../errors/index.ts";
 import { importedModules } from "../modules/index.ts";
 import { projectInfo } from "../project/index.ts";
+import type { DevAppLoader } from "./app-loader.ts";
 import { developmentAssets, moduleGraphOf } from "./assets.ts";
-import { calledFunctions } from "./called-functions.ts";
-import type { DevApp } from "./dev-app.ts";
+import type { EditVersions } from "./edit-versions.ts";
 import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
 import type { PageChecks } from "./page-checks.ts";
 import { type Client, isForwarded, isThisMachine } from "./requests.ts";
+import type { Restarts } from "./restart.ts";
+import type { ServedSourceMaps } from "./source-maps.ts";
 import { declarationOf, explainThrownValue, isErrorLike } from "./thrown-values.ts";
 import { unloadedPageAdvice } from "./unloaded-pages.ts";
+import type { UnservedRequests } from "./unserved-requests.ts";
+
+/** The parts of a development server that its handlers of requests share. */
+export interface DevApp {
+  readonly vite: ViteDevServer;
+  readonly entry: string;
+  readonly registry: BuildRegistry;
+  readonly config: Config;
+  readonly buildTool: BuildToolAccess;
+  readonly loader: DevAppLoader;
+  readonly errors: ErrorLog;
+  readonly maps: ServedSourceMaps;
+  readonly restarts: Restarts;
+  readonly panel: DevelopmentPanel;
+  readonly versions: EditVersions;
+  readonly pageChecks: PageChecks;
+  readonly unserved: UnservedRequests;
+}
 
 /** Handles requests with the application as its files are now. An error while it loads is shown. */
 export function serveApplication(dev: DevApp): NodeHandler {
@@ -130,4 +158,24 @@ async function errorPageFor(
   const explained = explainError(error, root);
   pageChecks.record(options.id, { error: explained, edits: options.edits });
   return errorPage(explained, options);
+}
+
+/**
+ * Returns the server functions that the current browser code calls.
+ *
+ * The registry also has the calls of a module before its last edit, and of modules that nothing imports any more: no
+ * browser loads those again, so that they would not be compiled again. Both are left out.
+ */
+function calledFunctions(
+  { config, environments }: ViteDevServer,
+  { entry, registry }: { entry: string; registry: BuildRegistry },
+): CalledFunction[] {
+  const { client, ssr } = environments;
+  const imported = importedModules(entry, moduleGraphOf(ssr));
+  const isCompiled = (file: string) =>
+    [...(client.moduleGraph.getModulesByFile(file) ?? [])].some(({ transformResult }) => transformResult !== null);
+  return registry.stubs().filter(({ importer }) => {
+    const file = posix.join(config.root, importer);
+    return imported.has(file) && isCompiled(file);
+  });
 }

@@ -1,7 +1,6 @@
 import type { ErrorLog } from "../errors/index.ts";
 import { type ChildMessage, STOP } from "./messages.ts";
-import { explainThrownValue } from "./thrown-values.ts";
-import { withUnawaitedFileCall } from "./unawaited-file-call.ts";
+import { explainThrownValue, withUnawaitedFileCall } from "./thrown-values.ts";
 
 /** Sends a message to the parent process, if there is one. */
 export function notifyParent(message: ChildMessage): void {

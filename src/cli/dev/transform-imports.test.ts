@@ -1,6 +1,6 @@
 import type { RunnableDevEnvironment } from "vite";
 import { expect, it } from "vitest";
-import { transformImports } from "./transform-imports.ts";
+import { transformImports } from "./app-loader.ts";
 
 /** The imports of modules; `null` for a module that cannot be transformed. */
 type Imports = Readonly<Record<string, readonly string[] | null>>;
