@@ -1,12 +1,10 @@
 import { posix } from "node:path";
-import type { DevEnvironment, EnvironmentModuleNode, Plugin } from "vite";
+import type { DevEnvironment, EnvironmentModuleNode } from "vite";
 import type { BuildRegistry } from "../../compile/index.ts";
 import type { Assets } from "../../pages/index.ts";
 import { PANEL_PATH } from "../../panel/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { browserScript } from "./browser-script.ts";
-import { UPDATE_FAILURE_EVENT } from "./page-events.ts";
 
 /**
  * The path below which the development server serves the browser's modules. It is below the framework's own path, so
@@ -16,10 +14,13 @@ import { UPDATE_FAILURE_EVENT } from "./page-events.ts";
  */
 export const DEV_BASE = `${PANEL_PATH}/`;
 
-const ISLANDS = "virtual:tsweb/islands";
-const ERROR_PAGE = "virtual:tsweb/error-page";
-const VIOLATIONS = "virtual:tsweb/policy-violations";
-const ERRORS = "virtual:tsweb/errors";
+/** The ids of the modules that only exist in development. */
+export const VIRTUAL = {
+  islands: "virtual:tsweb/islands",
+  errorPage: "virtual:tsweb/error-page",
+  violations: "virtual:tsweb/policy-violations",
+  errors: "virtual:tsweb/errors",
+} as const;
 
 /** Returns the URL at which Vite serves a virtual module, or a file by its path relative to the project's root. */
 const devUrl = (path: string) => `${DEV_BASE}${path}`;
@@ -38,16 +39,16 @@ export function fileUrl(file: string, root: string): string {
 const VITE_CLIENT = devUrl("@vite/client");
 
 /** The page script. */
-const ISLANDS_SCRIPT = devUrl(`@id/${ISLANDS}`);
+const ISLANDS_SCRIPT = devUrl(`@id/${VIRTUAL.islands}`);
 
 /** The script of the page that shows an error. */
-export const ERROR_PAGE_SCRIPT = devUrl(`@id/${ERROR_PAGE}`);
+export const ERROR_PAGE_SCRIPT = devUrl(`@id/${VIRTUAL.errorPage}`);
 
 /** The script that shows violations of the content security policy in the console. */
-const VIOLATIONS_SCRIPT = devUrl(`@id/${VIOLATIONS}`);
+const VIOLATIONS_SCRIPT = devUrl(`@id/${VIRTUAL.violations}`);
 
 /** The script that reports uncaught errors, and checks the page after edits of views. */
-const ERRORS_SCRIPT = devUrl(`@id/${ERRORS}`);
+const ERRORS_SCRIPT = devUrl(`@id/${VIRTUAL.errors}`);
 
 /** The scripts of every page, before its own. */
 const FIRST_SCRIPTS: readonly string[] = [VITE_CLIENT, ERRORS_SCRIPT, VIOLATIONS_SCRIPT];
@@ -63,101 +64,6 @@ export const POLICY_REPORTS_PATH = devUrl("@tsweb/policy-reports");
 
 /** The event of Vite's WebSocket with which a page requests messages about violations, and receives them. */
 export const VIOLATIONS_EVENT = "tsweb:policy-violations";
-
-/** Requests the messages since the page was opened: the browser has reported violations in its markup before. */
-const SHOW_VIOLATIONS = `
-const shown = new Set();
-import.meta.hot.on("${VIOLATIONS_EVENT}", ({ path, messages }) => {
-  if (path !== location.pathname) return;
-  for (const message of messages) {
-    if (!shown.has(message)) console.error(message);
-    shown.add(message);
-  }
-});
-import.meta.hot.send("${VIOLATIONS_EVENT}", { path: location.pathname, since: performance.timeOrigin });
-`;
-
-/**
- * Reloads a page with GET. A plain reload of a response to a form would send the form again, and run its function twice.
- * To replace the history entry removes its request body. A fragment in the URL does not prevent the reload.
- */
-const RELOAD_WITH_GET = 'history.replaceState(history.state, ""), location.reload()';
-
-/**
- * Reloads an error page if the files are not in the version of its request. No module of such a page is loaded, so there
- * is none to watch.
- */
-const RELOAD_AFTER_EDIT = `
-const readVersion = async () => {
-  try {
-    return await (await fetch("${EDITS_PATH}", { cache: "no-store" })).text();
-  } catch {
-    return "the server is unreachable";
-  }
-};
-const check = async () => {
-  if (!document.hidden && (await readVersion()) !== document.documentElement.dataset.edits) ${RELOAD_WITH_GET};
-  else setTimeout(check, 200);
-};
-check();
-`;
-
-/** Serves the scripts that only exist in development: the page script, and the script of the error page. */
-export function developmentScripts(): Plugin {
-  const scripts: Readonly<Record<string, string>> = {
-    [ISLANDS]: 'import "tsweb/islands";',
-    [ERROR_PAGE]: RELOAD_AFTER_EDIT,
-    [VIOLATIONS]: SHOW_VIOLATIONS,
-    [ERRORS]: browserScript(EDITS_PATH),
-  };
-  return {
-    name: "tsweb:development-scripts",
-    resolveId: (id) => (Object.hasOwn(scripts, id) ? id : undefined),
-    load: (id) => scripts[id],
-  };
-}
-
-/** The lines of Vite's script for the console of the browser, and those in their place. */
-const CONSOLE_LINES = [
-  [
-    "This could be due to syntax errors or importing non-existent modules. (see errors above)",
-    "The page stays as it is until the module is fixed, and the terminal of tsweb dev shows the error.",
-  ],
-  [
-    "server connection lost. Polling for restart...",
-    "tsweb dev restarts, or it has stopped. The page is loaded again as soon as it responds.",
-  ],
-  [
-    'error: (err) => console.error("[vite]", err),',
-    `error: (err) => dispatchEvent(new CustomEvent("${UPDATE_FAILURE_EVENT}", { detail: err, cancelable: true })) && console.error("[vite]", err),`,
-  ],
-] as const;
-
-/**
- * Changes Vite's script in five ways. What it writes to the console says what happens next and where the error is shown. Errors
- * of updates are held as those of edited views are (`error-reports-script.ts`). While the server is unreachable, it waits for it from the page itself: by default,
- * it uses a worker that it creates from a blob, which no policy of an application allows. It reloads with GET. And the
- * locations in its overlay are no links, because the development server opens no editor.
- */
-export function adaptViteClient(): Plugin {
-  return {
-    name: "tsweb:adapt-vite-client",
-    enforce: "pre",
-    applyToEnvironment: (environment) => environment.name === "client",
-    transform: (code, id) =>
-      /\/vite\/dist\/client\/client\.mjs$/.test(id)
-        ? {
-            code: `const SharedWorker = undefined; ${CONSOLE_LINES.reduce(
-              (text, [line, own]) => text.replace(line, own),
-              code,
-            )
-              .replaceAll("location.reload()", `(${RELOAD_WITH_GET})`)
-              .replace("new ErrorOverlayConstructor(err)", "new ErrorOverlayConstructor(err, false)")}`,
-            map: null,
-          }
-        : null,
-  };
-}
 
 /** Returns the assets of pages as the files are now. */
 export function developmentAssets(

@@ -1,11 +1,13 @@
 import { posix } from "node:path";
-import type { DevEnvironment, EnvironmentModuleNode } from "vite";
+import type { DevEnvironment, EnvironmentModuleNode, ViteDevServer } from "vite";
 import type { NodeHandler } from "../../adapters/index.ts";
 import { type BuildRegistry, namesServerOnlyUrl } from "../../compile/index.ts";
 import { STYLE_SHEET } from "../project/index.ts";
+import type { DevAppLoader } from "./app-loader.ts";
 import { DEV_BASE, fileUrl, PAGE_SCRIPTS } from "./assets.ts";
 import { setHeaders } from "./requests.ts";
-import type { DevApp } from "./serve-application.ts";
+import type { Restarts } from "./restart.ts";
+import type { ServedSourceMaps } from "./source-maps.ts";
 
 /**
  * Vite writes the URL of an imported file into the code of the module that imports it: in quotes, or in `url(…)` of a
@@ -16,6 +18,52 @@ const UNQUOTED = new RegExp(`\\((${DEV_BASE}[^"'\`()\\s]+)\\)`, "g");
 
 /** Parameters that do not select another file: the time of an edit, the version of a dependency, and `import`. */
 const NEUTRAL_PARAMETER = /^(?:import|t=\d{13}|v=[\w-]+)$/;
+
+/** What {@link serveBrowserFiles} needs of the development server. */
+interface BrowserFilesServer {
+  readonly vite: ViteDevServer;
+  readonly entry: string;
+  readonly registry: BuildRegistry;
+  readonly loader: Pick<DevAppLoader, "load">;
+  readonly maps: ServedSourceMaps;
+  readonly restarts: Restarts;
+}
+
+/** Passes requests for the browser's files to Vite, and all others to the application. */
+export function serveBrowserFiles(
+  { vite, entry, registry, loader, maps, restarts }: BrowserFilesServer,
+  next: NodeHandler,
+): NodeHandler {
+  const files = new BrowserFiles();
+  const application = () => {
+    const { client, ssr } = vite.environments; // others after a restart
+    return { client, ssr, entry, registry };
+  };
+  const find = async (url: string) => {
+    const found = files.find(url, application());
+    if (found !== undefined || !url.startsWith(DEV_BASE)) return found;
+    // After a restart, the files of the application are known once it is loaded. The handler of the application shows errors.
+    const isLoaded = await loader.load().then(Boolean, () => false);
+    return isLoaded ? files.find(url, application()) : undefined;
+  };
+  return async (request, response) => {
+    const { method, url = "/" } = request;
+    const isRead = method === "GET" || method === "HEAD";
+    const found = isRead ? await find(url) : undefined;
+    if (found === undefined) return next(request, response);
+    request.url = found;
+    response.once("finish", () => {
+      files.record(application());
+      maps.record(found, vite.environments.client);
+    });
+    setHeaders(request, response);
+    const refuse = () => {
+      response.writeHead(404, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
+      response.end("This file could not be loaded. The terminal of the development server shows why.\n");
+    };
+    restarts.serve(request, response, () => vite.middlewares(request, response, refuse));
+  };
+}
 
 /** The application of which files are served. */
 interface ServedApplication {
@@ -32,7 +80,7 @@ interface ServedApplication {
  *
  * Vite serves any file below the project's root and in the workspace. It knows nothing of pages, so it cannot decide.
  */
-export class BrowserFiles {
+class BrowserFiles {
   /** The code of each module, and the URLs in it. */
   readonly #references = new WeakMap<EnvironmentModuleNode, { readonly code: string; readonly urls: UrlsByKey }>();
   readonly #fileUrls = new Map<string, ParsedUrl>();
@@ -150,40 +198,4 @@ function parseUrl(url: string): ParsedUrl | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Passes requests for the browser's files to Vite, and all others to the application. */
-export function serveBrowserFiles(
-  { vite, entry, registry, loader, maps, restarts }: DevApp,
-  next: NodeHandler,
-): NodeHandler {
-  const files = new BrowserFiles();
-  const application = () => {
-    const { client, ssr } = vite.environments; // others after a restart
-    return { client, ssr, entry, registry };
-  };
-  const find = async (url: string) => {
-    const found = files.find(url, application());
-    if (found !== undefined || !url.startsWith(DEV_BASE)) return found;
-    // After a restart, the files of the application are known once it is loaded. The handler of the application shows errors.
-    const isLoaded = await loader.load().then(Boolean, () => false);
-    return isLoaded ? files.find(url, application()) : undefined;
-  };
-  return async (request, response) => {
-    const { method, url = "/" } = request;
-    const isRead = method === "GET" || method === "HEAD";
-    const found = isRead ? await find(url) : undefined;
-    if (found === undefined) return next(request, response);
-    request.url = found;
-    response.once("finish", () => {
-      files.record(application());
-      maps.record(found, vite.environments.client);
-    });
-    setHeaders(request, response);
-    const refuse = () => {
-      response.writeHead(404, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
-      response.end("This file could not be loaded. The terminal of the development server shows why.\n");
-    };
-    restarts.serve(request, response, () => vite.middlewares(request, response, refuse));
-  };
 }

@@ -9,7 +9,7 @@ import { ErrorLog, environmentErrorText, fixOptions, loadingConfig } from "../er
 import { emptyStyleSheets } from "../modules/index.ts";
 import { BuildError, EnvFiles, findEntry, htmlFileNotes, isNamedInProject, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
-import { adaptViteClient, DEV_BASE, developmentScripts, POLICY_REPORTS_PATH } from "./assets.ts";
+import { DEV_BASE, POLICY_REPORTS_PATH } from "./assets.ts";
 import { browserErrors } from "./browser-errors.ts";
 import { serveBrowserFiles } from "./browser-files.ts";
 import { EditVersions } from "./edit-versions.ts";
@@ -19,6 +19,7 @@ import { CONDITION, CONDITION_FLAG } from "./messages.ts";
 import { runModules } from "./module-runner.ts";
 import { checkPackageOptions } from "./package-options.ts";
 import { PageChecks, reloadAfterEdits } from "./page-checks.ts";
+import { adaptViteClient, developmentScripts } from "./page-scripts.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 import { allowOnlyThisMachine, guardUpgrades } from "./requests.ts";

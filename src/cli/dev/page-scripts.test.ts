@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { adaptViteClient } from "./assets.ts";
+import { adaptViteClient } from "./page-scripts.ts";
 
 const vite = dirname(createRequire(import.meta.url).resolve("vite/package.json"));
 const file = join(vite, "dist/client/client.mjs");
