@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
 import { REPORT_ERRORS } from "./error-reports-script.ts";
 import { reloadOutdatedPages } from "./outdated-page-script.ts";
-import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, ERROR_EVENT, UPDATE_FAILURE_EVENT } from "./page-events.ts";
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, ERROR_EVENT, UPDATE_FAILURE_EVENT } from "./server/index.ts";
 
 /** Runs the script with a window of its own. Returns what the page would do. */
 function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Map<string, string>() } = {}) {

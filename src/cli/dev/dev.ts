@@ -1,6 +1,13 @@
 import { EventEmitter } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import { createServer, defaultExternalConditions, type InlineConfig, normalizePath, type Plugin } from "vite";
+import {
+  createServer,
+  defaultExternalConditions,
+  type InlineConfig,
+  normalizePath,
+  type Plugin,
+  type PluginOption,
+} from "vite";
 import { listenOn } from "../../adapters/index.ts";
 import { compileStep } from "../../compile/index.ts";
 import { type Config, loadConfig, unreportedMisspellings, unusedVariables } from "../../config/index.ts";
@@ -8,29 +15,41 @@ import { randomHex } from "../../http/index.ts";
 import { ErrorLog, environmentErrorText, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
 import { BuildError, EnvFiles, findEntry, htmlFileNotes, isNamedInProject, typesNotice } from "../project/index.ts";
-import { DevAppLoader, requireRunnable } from "./app-loader.ts";
-import { DEV_BASE, POLICY_REPORTS_PATH } from "./assets.ts";
-import { browserErrors } from "./browser-errors.ts";
-import { serveBrowserFiles } from "./browser-files.ts";
-import { EditVersions } from "./edit-versions.ts";
-import { explainOverlayErrors, logViteErrors } from "./error-messages.ts";
-import { completeEdits, reportEdits } from "./file-watching.ts";
+import {
+  browserErrors,
+  checkPackageOptions,
+  explainOverlayErrors,
+  logViteErrors,
+  PageChecks,
+  PolicyViolations,
+  reloadAfterEdits,
+  UnservedRequests,
+} from "./advice/index.ts";
 import { CONDITION, CONDITION_FLAG } from "./messages.ts";
-import { runModules } from "./module-runner.ts";
-import { checkPackageOptions } from "./package-options.ts";
-import { PageChecks, reloadAfterEdits } from "./page-checks.ts";
 import { adaptViteClient, developmentScripts } from "./page-scripts.ts";
-import { panelLine, servePanel } from "./panel.ts";
-import { PolicyViolations } from "./policy-violations.ts";
-import { allowOnlyThisMachine, guardUpgrades } from "./requests.ts";
-import { Restarts, restartWithConfig } from "./restart.ts";
-import { rejectMissingAssets, retryFailedResolves } from "./retry-resolve.ts";
-import type { DevApp } from "./serve-application.ts";
-import { serveApplication } from "./serve-application.ts";
-import { ServedSourceMaps } from "./source-maps.ts";
+import { type DevApp, serveApplication } from "./serve-application.ts";
+import {
+  allowOnlyThisMachine,
+  completeEdits,
+  DEV_BASE,
+  DevAppLoader,
+  EditVersions,
+  guardUpgrades,
+  POLICY_REPORTS_PATH,
+  panelLine,
+  Restarts,
+  rejectMissingAssets,
+  reportEdits,
+  requireRunnable,
+  restartWithConfig,
+  retryFailedResolves,
+  runModules,
+  ServedSourceMaps,
+  scanViews,
+  serveBrowserFiles,
+  servePanel,
+} from "./server/index.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
-import { UnservedRequests } from "./unserved-requests.ts";
-import { scanViews } from "./view-modules.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 /**
@@ -51,7 +70,7 @@ export async function dev(root: string): Promise<void> {
   const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
   const edits = new EventEmitter();
   const versions = new EditVersions(edits);
-  const { plugins, registry } = compileStep({ entry });
+  const compile = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
   const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
@@ -60,6 +79,7 @@ export async function dev(root: string): Promise<void> {
   const maps = new ServedSourceMaps();
   const restarts = new Restarts();
   const pageChecks = new PageChecks({ maps, currentEdits: () => versions.current });
+  const shared = { root, entry, envFiles, edits, errors, maps, restarts, violations, pageChecks };
   const viteConfig: InlineConfig = {
     root,
     appType: "custom",
@@ -67,33 +87,7 @@ export async function dev(root: string): Promise<void> {
     envPrefix: [],
     build: { assetsInlineLimit: 0 }, // as in the build
     server: { middlewareMode: true, ws: { server: upgrades } },
-    plugins: [
-      // EnvFiles reads the files of variables.
-      fixOptions({ base: DEV_BASE, envDir: false, server: { cors: false } }, (message) =>
-        console.error(`\n  ${message}`),
-      ),
-      plugins,
-      scanViews(entry),
-      emptyStyleSheets(),
-      developmentScripts(),
-      adaptViteClient(),
-      violations.plugin(),
-      completeEdits({ root, envFiles, restarts }),
-      restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
-      checkPackageOptions(root, (message) => console.error(message)),
-      runModules({ reload: () => reload(), printError: (error, event) => errors.print(error, event) }),
-      resolveBundles(),
-      retryFailedResolves(),
-      rejectMissingAssets(),
-      reportEdits(edits, envFiles),
-      logViteErrors({
-        errors,
-        reload: () => reload(),
-      }),
-      browserErrors(errors, maps),
-      pageChecks.plugin(),
-      explainOverlayErrors(edits),
-    ],
+    plugins: [fixedOptions(), compile.plugins, developmentPlugins({ ...shared, reload: () => reload() })],
   };
   const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
@@ -101,6 +95,7 @@ export async function dev(root: string): Promise<void> {
   const reload = reloadAfterEdits(loader, { vite, errors, edits, versions, maps });
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
+  const { registry } = compile;
   const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved };
   const app: DevApp = { vite, entry, registry, config, buildTool, ...parts };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
@@ -114,10 +109,7 @@ export async function dev(root: string): Promise<void> {
     await vite.close(); // it would keep the process alive
     throw error;
   });
-  const notice = typesNotice(root, process.env);
-  const lines = [panelLine(address), notice ? `  ${notice}\n` : ""].join("");
-  console.log(`\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${lines}`);
-  for (const note of htmlFileNotes(root, vite.config.publicDir)) console.error(`  ${note}\n`);
+  printReady(address, { root, publicDir: vite.config.publicDir });
   stopWithParent(async () => {
     await Promise.all([loader.close(), vite.close()]);
     http.closeAllConnections();
@@ -126,6 +118,70 @@ export async function dev(root: string): Promise<void> {
   watchEventLoop(root);
   notifyParent({ type: "tsweb:listening", port: Number(new URL(address).port) });
   await loader.load().catch((error: unknown) => errors.print(error)); // `on_start` runs without a request
+}
+
+/** Returns the plugin that reports options of the project's Vite config that `tsweb dev` sets itself. */
+function fixedOptions(): Plugin {
+  // EnvFiles reads the files of variables.
+  const options = { base: DEV_BASE, envDir: false, server: { cors: false } } as const;
+  return fixOptions(options, (message) => console.error(`\n  ${message}`));
+}
+
+/** What the plugins of the development server share. */
+interface PluginParts {
+  readonly root: string;
+  readonly entry: string;
+  readonly envFiles: EnvFiles;
+  readonly edits: EventEmitter;
+  readonly errors: ErrorLog;
+  readonly maps: ServedSourceMaps;
+  readonly restarts: Restarts;
+  readonly violations: PolicyViolations;
+  readonly pageChecks: PageChecks;
+  readonly reload: () => Promise<boolean>;
+}
+
+/** Returns the plugins of the development server, in the order in which Vite calls their hooks. */
+function developmentPlugins({
+  root,
+  entry,
+  envFiles,
+  edits,
+  errors,
+  maps,
+  restarts,
+  violations,
+  pageChecks,
+  reload,
+}: PluginParts): PluginOption[] {
+  const log = (message: string) => console.error(message);
+  return [
+    scanViews(entry),
+    emptyStyleSheets(),
+    developmentScripts(),
+    adaptViteClient(),
+    violations.plugin(),
+    completeEdits({ root, envFiles, restarts }),
+    restartWithConfig({ envFiles, restarts, log }),
+    checkPackageOptions(root, log),
+    runModules({ reload, printError: (error, event) => errors.print(error, event) }),
+    resolveBundles(),
+    retryFailedResolves(),
+    rejectMissingAssets(),
+    reportEdits(edits, envFiles),
+    logViteErrors({ errors, reload }),
+    browserErrors(errors, maps),
+    pageChecks.plugin(),
+    explainOverlayErrors(edits),
+  ];
+}
+
+/** Prints the address of the server, and what the project should know at the start. */
+function printReady(address: string, { root, publicDir }: { readonly root: string; readonly publicDir: string }): void {
+  const notice = typesNotice(root, process.env);
+  const lines = [panelLine(address), notice ? `  ${notice}\n` : ""].join("");
+  console.log(`\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${lines}`);
+  for (const note of htmlFileNotes(root, publicDir)) console.error(`  ${note}\n`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import { ERROR_EVENT, UPDATE_FAILURE_EVENT, WARNING_EVENT } from "./page-events.ts";
+import { ERROR_EVENT, UPDATE_FAILURE_EVENT, WARNING_EVENT } from "./server/index.ts";
 
 /**
  * The first part of the script of a page. It reports uncaught errors: exceptions, rejected promises that nothing awaits, and errors

@@ -1,5 +1,5 @@
 import { HYDRATION_PROBLEM_EVENT } from "../../protocol/index.ts";
-import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER } from "./page-events.ts";
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER } from "./server/index.ts";
 
 /**
  * The second part of the script of a page. It reloads an outdated page.

@@ -1,5 +1,5 @@
 import { REQUEST_ID_HEADER, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import { PAGE_CHECK_EVENT } from "./page-events.ts";
+import { PAGE_CHECK_EVENT } from "./server/index.ts";
 
 /**
  * The third part of the script of a page. It requests the page in the background after an edit of a view. Such an edit updates the page in place, without the server, so the server has neither rendered the edited view nor

@@ -1,7 +1,6 @@
 import type { Plugin } from "vite";
-import { EDITS_PATH, VIOLATIONS_EVENT, VIRTUAL } from "./assets.ts";
 import { browserScript } from "./browser-script.ts";
-import { UPDATE_FAILURE_EVENT } from "./page-events.ts";
+import { EDITS_PATH, UPDATE_FAILURE_EVENT, VIOLATIONS_EVENT, VIRTUAL } from "./server/index.ts";
 
 /** Requests the messages since the page was opened: the browser has reported violations in its markup before. */
 const SHOW_VIOLATIONS = `

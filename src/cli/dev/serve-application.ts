@@ -15,17 +15,28 @@ import type { ErrorLog } from "../errors/index.ts";
 import { explainError } from "../errors/index.ts";
 import { importedModules } from "../modules/index.ts";
 import { projectInfo } from "../project/index.ts";
-import type { DevAppLoader } from "./app-loader.ts";
-import { developmentAssets, moduleGraphOf } from "./assets.ts";
-import type { EditVersions } from "./edit-versions.ts";
-import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
-import type { PageChecks } from "./page-checks.ts";
-import { type Client, isForwarded, isThisMachine } from "./requests.ts";
-import type { Restarts } from "./restart.ts";
-import type { ServedSourceMaps } from "./source-maps.ts";
-import { declarationOf, explainThrownValue, isErrorLike } from "./thrown-values.ts";
-import { unloadedPageAdvice } from "./unloaded-pages.ts";
-import type { UnservedRequests } from "./unserved-requests.ts";
+import {
+  declarationOf,
+  type ErrorPageOptions,
+  errorPage,
+  explainThrownValue,
+  isErrorLike,
+  type PageChecks,
+  remoteErrorPage,
+  type UnservedRequests,
+  unloadedPageAdvice,
+} from "./advice/index.ts";
+import {
+  type Client,
+  type DevAppLoader,
+  developmentAssets,
+  type EditVersions,
+  isForwarded,
+  isThisMachine,
+  moduleGraphOf,
+  type Restarts,
+  type ServedSourceMaps,
+} from "./server/index.ts";
 
 /** The parts of a development server that its handlers of requests share. */
 export interface DevApp {

@@ -1,6 +1,6 @@
 import type { ErrorLog } from "../errors/index.ts";
+import { explainThrownValue, withUnawaitedFileCall } from "./advice/index.ts";
 import { type ChildMessage, STOP } from "./messages.ts";
-import { explainThrownValue, withUnawaitedFileCall } from "./thrown-values.ts";
 
 /** Sends a message to the parent process, if there is one. */
 export function notifyParent(message: ChildMessage): void {

@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode } from "vite";
-import type { BuildRegistry } from "../../compile/index.ts";
-import type { Assets } from "../../pages/index.ts";
-import { PANEL_PATH } from "../../panel/index.ts";
-import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
-import { relativeFile } from "../project/index.ts";
+import type { BuildRegistry } from "../../../compile/index.ts";
+import type { Assets } from "../../../pages/index.ts";
+import { PANEL_PATH } from "../../../panel/index.ts";
+import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../../modules/index.ts";
+import { relativeFile } from "../../project/index.ts";
 
 /**
  * The path below which the development server serves the browser's modules. It is below the framework's own path, so

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode, ViteDevServer } from "vite";
-import type { NodeHandler } from "../../adapters/index.ts";
-import { type BuildRegistry, namesServerOnlyUrl } from "../../compile/index.ts";
-import { STYLE_SHEET } from "../project/index.ts";
+import type { NodeHandler } from "../../../adapters/index.ts";
+import { type BuildRegistry, namesServerOnlyUrl } from "../../../compile/index.ts";
+import { STYLE_SHEET } from "../../project/index.ts";
 import type { DevAppLoader } from "./app-loader.ts";
 import { DEV_BASE, fileUrl, PAGE_SCRIPTS } from "./assets.ts";
 import { setHeaders } from "./requests.ts";

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { beforeEach, expect, it } from "vitest";
-import type { ExplainedError } from "../errors/index.ts";
+import type { ExplainedError } from "../../errors/index.ts";
 import { PageChecks } from "./page-checks.ts";
 
 const inView: ExplainedError = {

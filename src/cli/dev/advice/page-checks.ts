@@ -1,13 +1,10 @@
 import type { EventEmitter } from "node:events";
 import { posix } from "node:path";
 import type { HotPayload, NormalizedHotChannelClient, Plugin, ViteDevServer } from "vite";
-import { type ErrorLog, type ExplainedError, explainError } from "../errors/index.ts";
-import type { DevAppLoader } from "./app-loader.ts";
+import { type ErrorLog, type ExplainedError, explainError } from "../../errors/index.ts";
+import { type DevAppLoader, type EditVersions, PAGE_CHECK_EVENT, type ServedSourceMaps } from "../server/index.ts";
 import { isLocal, overlayOf } from "./browser-errors.ts";
-import type { EditVersions } from "./edit-versions.ts";
 import { HOLD_MS } from "./error-messages.ts";
-import { PAGE_CHECK_EVENT } from "./page-events.ts";
-import type { ServedSourceMaps } from "./source-maps.ts";
 
 /** The number of failed requests that are kept: pages report their failure at once. */
 const MAX_FAILURES = 50;

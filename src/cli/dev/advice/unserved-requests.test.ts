@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { TestProject } from "#test/test-project";
-import { observeRedirects, redirect } from "../../http/index.ts";
-import { ErrorLog } from "../errors/index.ts";
+import { observeRedirects, redirect } from "../../../http/index.ts";
+import { ErrorLog } from "../../errors/index.ts";
 import { UnservedRequests } from "./unserved-requests.ts";
 
 const FILES = {

@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
-import type { EnvFiles } from "../project/index.ts";
+import type { EnvFiles } from "../../project/index.ts";
 import type { Restarts } from "./restart.ts";
 import { restartFiles } from "./restart.ts";
 

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { normalizePath } from "vite";
-import { namesServerOnlyUrl } from "../../compile/index.ts";
-import { lineAt, readSourceFiles, withoutComments } from "../modules/index.ts";
-import { relativeFile } from "../project/index.ts";
+import { namesServerOnlyUrl } from "../../../compile/index.ts";
+import { lineAt, readSourceFiles, withoutComments } from "../../modules/index.ts";
+import { relativeFile } from "../../project/index.ts";
 
 /** A request that was answered with 404. */
 export interface MissingRequest {

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { normalizePath } from "vite";
-import { isServerModule } from "../../compile/index.ts";
-import { lineAt, readSourceFiles, type SourceText, withoutComments } from "../modules/index.ts";
-import { relativeFile } from "../project/index.ts";
+import { isServerModule } from "../../../compile/index.ts";
+import { lineAt, readSourceFiles, type SourceText, withoutComments } from "../../modules/index.ts";
+import { relativeFile } from "../../project/index.ts";
 
 /** An exported page or route whose path is written as text, at the start of a line. */
 const PAGE =

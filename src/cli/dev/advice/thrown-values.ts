@@ -1,9 +1,9 @@
 import { posix } from "node:path";
 import { inspect } from "node:util";
-import type { InboundRequest } from "../../http/index.ts";
-import type { AppInternals } from "../../server/index.ts";
-import { lineAt, readSourceFiles, type SourceText, withoutComments } from "../modules/index.ts";
-import { relativeFile } from "../project/index.ts";
+import type { InboundRequest } from "../../../http/index.ts";
+import type { AppInternals } from "../../../server/index.ts";
+import { lineAt, readSourceFiles, type SourceText, withoutComments } from "../../modules/index.ts";
+import { relativeFile } from "../../project/index.ts";
 
 /** A page, route or server function, in which a value was thrown. */
 export interface ThrowingDeclaration {

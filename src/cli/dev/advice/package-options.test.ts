@@ -24,7 +24,7 @@ async function write(text: string): Promise<void> {
 
 /** Waits until a check that has started has ended: it imports the code of the build. */
 async function settled(): Promise<void> {
-  await import("../build/index.ts");
+  await import("../../build/index.ts");
   await new Promise(setImmediate);
 }
 

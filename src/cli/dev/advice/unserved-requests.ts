@@ -1,9 +1,9 @@
 import type { EventEmitter } from "node:events";
-import type { InboundRequest, Redirect } from "../../http/index.ts";
-import { closestName } from "../../text/index.ts";
-import type { ErrorLog } from "../errors/index.ts";
-import { findStyleSheetUrls, lineAt, readSourceFiles, styleSheetUrlFix, withoutComments } from "../modules/index.ts";
-import { relativeFile } from "../project/index.ts";
+import type { InboundRequest, Redirect } from "../../../http/index.ts";
+import { closestName } from "../../../text/index.ts";
+import type { ErrorLog } from "../../errors/index.ts";
+import { findStyleSheetUrls, lineAt, readSourceFiles, styleSheetUrlFix, withoutComments } from "../../modules/index.ts";
+import { relativeFile } from "../../project/index.ts";
 import { exportName } from "./unloaded-pages.ts";
 import { unservedFileAdvice } from "./unserved-files.ts";
 

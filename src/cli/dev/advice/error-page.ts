@@ -1,6 +1,6 @@
-import { escapeHtml } from "../../pages/index.ts";
-import type { ExplainedError } from "../errors/index.ts";
-import { ERROR_PAGE_SCRIPT } from "./assets.ts";
+import { escapeHtml } from "../../../pages/index.ts";
+import type { ExplainedError } from "../../errors/index.ts";
+import { ERROR_PAGE_SCRIPT } from "../server/index.ts";
 
 /** What the page of an error needs besides the error. */
 export interface ErrorPageOptions {

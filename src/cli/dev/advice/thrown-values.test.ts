@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestProject } from "#test/test-project";
-import { explainError } from "../errors/index.ts";
+import { explainError } from "../../errors/index.ts";
 import { explainThrownValue } from "./thrown-values.ts";
 
 let project: TestProject;

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { createServer } from "vite";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { EnvFiles } from "../project/index.ts";
+import { EnvFiles } from "../../project/index.ts";
 import { completeEdits } from "./file-watching.ts";
 import { Restarts } from "./restart.ts";
 

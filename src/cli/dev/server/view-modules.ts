@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { createIdResolver, normalizePath, type ParseResult, type Plugin, parse, type Rolldown } from "vite";
-import { isServerModule } from "../../compile/index.ts";
+import { isServerModule } from "../../../compile/index.ts";
 
 const SCRIPT = /\.[cm]?[jt]sx?$/;
 const INSTALLED = /\/node_modules\//;

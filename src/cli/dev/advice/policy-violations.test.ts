@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LocalServer, listen } from "#test/listen";
-import { POLICY_REPORTS_PATH } from "./assets.ts";
+import { POLICY_REPORTS_PATH } from "../server/index.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 
 let server: LocalServer;

@@ -1,7 +1,7 @@
 import { SourceMap, type SourceMapPayload } from "node:module";
 import type { DevEnvironment } from "vite";
-import { isServerModule } from "../../compile/index.ts";
-import type { SourcePosition } from "../errors/index.ts";
+import { isServerModule } from "../../../compile/index.ts";
+import type { SourcePosition } from "../../errors/index.ts";
 import { DEV_BASE } from "./assets.ts";
 
 /** The number of versions of a module whose maps are kept. Open pages run old versions until they are updated or reloaded. */

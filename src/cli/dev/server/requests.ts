@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { NodeHandler } from "../../adapters/index.ts";
-import { createSecurityHeaders, errorBody, idHeaders, isCallPath, requestIds } from "../../http/index.ts";
+import type { NodeHandler } from "../../../adapters/index.ts";
+import { createSecurityHeaders, errorBody, idHeaders, isCallPath, requestIds } from "../../../http/index.ts";
 
 /** The hosts that the project's Vite config allows besides loopback hosts: `server.allowedHosts`. */
 export type AllowedHosts = true | readonly string[] | undefined;

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type NodeHandler, node } from "../../adapters/index.ts";
-import type { App } from "../../app.ts";
-import { DevelopmentPanel, PANEL_HOST, PANEL_PATH } from "../../panel/index.ts";
-import { requireInternals } from "../../server/index.ts";
-import type { ErrorLog } from "../errors/index.ts";
-import { explainError } from "../errors/index.ts";
+import { type NodeHandler, node } from "../../../adapters/index.ts";
+import type { App } from "../../../app.ts";
+import { DevelopmentPanel, PANEL_HOST, PANEL_PATH } from "../../../panel/index.ts";
+import { requireInternals } from "../../../server/index.ts";
+import type { ErrorLog } from "../../errors/index.ts";
+import { explainError } from "../../errors/index.ts";
 import { isForwarded, isThisMachine, setHeaders } from "./requests.ts";
 
 /** The panel's application, which the build of the package has built. */
-const PANEL_APP = new URL("../../panel/app/app.mjs", import.meta.url);
+const PANEL_APP = new URL("../../../panel/app/app.mjs", import.meta.url);
 
 /** The options of {@link servePanel}. */
 export interface DevPanelOptions {

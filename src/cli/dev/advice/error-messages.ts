@@ -11,9 +11,9 @@ import {
   type Plugin,
   type ViteDevServer,
 } from "vite";
-import { isServerModule, namesServerOnlyUrl } from "../../compile/index.ts";
-import type { ErrorLog } from "../errors/index.ts";
-import { explainError } from "../errors/index.ts";
+import { isServerModule, namesServerOnlyUrl } from "../../../compile/index.ts";
+import type { ErrorLog } from "../../errors/index.ts";
+import { explainError } from "../../errors/index.ts";
 import { overlayOf } from "./browser-errors.ts";
 
 /**

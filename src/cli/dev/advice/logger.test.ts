@@ -1,6 +1,6 @@
 import { createLogger, type Plugin } from "vite";
 import { afterEach, expect, it, vi } from "vitest";
-import { ErrorLog } from "../errors/index.ts";
+import { ErrorLog } from "../../errors/index.ts";
 import { logViteErrors } from "./error-messages.ts";
 
 afterEach(() => vi.unstubAllEnvs());

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { stripVTControlCharacters } from "node:util";
 import type { Plugin } from "vite";
-import type { NodeHandler } from "../../adapters/index.ts";
-import type { BuildToolAccess } from "../../http/index.ts";
-import { parsePolicy } from "../../http/index.ts";
-import { DEV_BASE, POLICY_REPORTS_PATH, VIOLATIONS_EVENT } from "./assets.ts";
-import { setHeaders } from "./requests.ts";
+import type { NodeHandler } from "../../../adapters/index.ts";
+import type { BuildToolAccess } from "../../../http/index.ts";
+import { parsePolicy } from "../../../http/index.ts";
+import { DEV_BASE, POLICY_REPORTS_PATH, setHeaders, VIOLATIONS_EVENT } from "../server/index.ts";
 
 /** The largest report that is read, in bytes. It contains the policy and a few URLs. */
 const MAX_REPORT_BYTES = 65_536;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironment, type ViteDevServer } from "vite";
-import type { App } from "../../app.ts";
-import { type AppInternals, internalsOf, requireInternals } from "../../server/index.ts";
-import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
+import type { App } from "../../../app.ts";
+import { type AppInternals, internalsOf, requireInternals } from "../../../server/index.ts";
+import { BuildError, findEntry, noApplicationError, relativeFile } from "../../project/index.ts";
 import { disposeModules } from "./module-runner.ts";
 import type { Restarts } from "./restart.ts";
 

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { HotPayload, Plugin } from "vite";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { ErrorLog } from "../errors/index.ts";
+import { ErrorLog } from "../../errors/index.ts";
+import { ServedSourceMaps } from "../server/index.ts";
 import { browserErrors } from "./browser-errors.ts";
 import { explainOverlayErrors } from "./error-messages.ts";
-import { ServedSourceMaps } from "./source-maps.ts";
 
 /** Runs the hook of a plugin that receives the server, with a WebSocket that records what is sent to all pages. */
 function startPlugin(plugin: Plugin) {

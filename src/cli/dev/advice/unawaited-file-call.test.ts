@@ -1,7 +1,7 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { TestProject } from "#test/test-project";
-import { explainError } from "../errors/index.ts";
+import { explainError } from "../../errors/index.ts";
 import { withUnawaitedFileCall } from "./thrown-values.ts";
 
 const IMPORT = 'import * as fs from "node:fs/promises";\nimport { appendFile, readFile } from "node:fs/promises";\n';

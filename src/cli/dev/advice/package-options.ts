@@ -27,7 +27,7 @@ export function checkPackageOptions(root: string, log: (message: string) => void
 
 async function findProblem(root: string, file: string): Promise<string | undefined> {
   if (!mayHaveOptions(file)) return undefined;
-  const { packageOptionsProblem } = await import("../build/index.ts"); // slows the start down
+  const { packageOptionsProblem } = await import("../../build/index.ts"); // slows the start down
   return packageOptionsProblem(root);
 }
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EventEmitter } from "node:events";
-import type { NodeHandler } from "../../adapters/index.ts";
-import { randomHex } from "../../http/index.ts";
+import type { NodeHandler } from "../../../adapters/index.ts";
+import { randomHex } from "../../../http/index.ts";
 import { EDITS_PATH } from "./assets.ts";
 import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER } from "./page-events.ts";
 import { setHeaders } from "./requests.ts";

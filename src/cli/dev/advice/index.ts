@@ -1,0 +1,14 @@
+/**
+ * What `tsweb dev` reports to the developer: errors in the terminal, in pages and in the overlay, and how to fix a mistake.
+ * The development server knows none of it.
+ */
+
+export { browserErrors } from "./browser-errors.ts";
+export { explainOverlayErrors, logViteErrors } from "./error-messages.ts";
+export { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
+export { checkPackageOptions } from "./package-options.ts";
+export { PageChecks, reloadAfterEdits } from "./page-checks.ts";
+export { PolicyViolations } from "./policy-violations.ts";
+export { declarationOf, explainThrownValue, isErrorLike, withUnawaitedFileCall } from "./thrown-values.ts";
+export { unloadedPageAdvice } from "./unloaded-pages.ts";
+export { UnservedRequests } from "./unserved-requests.ts";

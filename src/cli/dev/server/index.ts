@@ -1,0 +1,40 @@
+/**
+ * The development server: it loads and starts the application, watches its files, and serves the modules of browsers.
+ */
+
+export { DevAppLoader, requireRunnable } from "./app-loader.ts";
+export {
+  DEV_BASE,
+  developmentAssets,
+  EDITS_PATH,
+  ERROR_PAGE_SCRIPT,
+  moduleGraphOf,
+  POLICY_REPORTS_PATH,
+  VIOLATIONS_EVENT,
+  VIRTUAL,
+} from "./assets.ts";
+export { serveBrowserFiles } from "./browser-files.ts";
+export { EditVersions } from "./edit-versions.ts";
+export { completeEdits, reportEdits } from "./file-watching.ts";
+export { rejectMissingAssets, retryFailedResolves } from "./missing-files.ts";
+export { runModules } from "./module-runner.ts";
+export {
+  EDIT_AGE_HEADER,
+  EDIT_EFFECT_HEADER,
+  ERROR_EVENT,
+  PAGE_CHECK_EVENT,
+  UPDATE_FAILURE_EVENT,
+  WARNING_EVENT,
+} from "./page-events.ts";
+export { panelLine, servePanel } from "./panel.ts";
+export {
+  allowOnlyThisMachine,
+  type Client,
+  guardUpgrades,
+  isForwarded,
+  isThisMachine,
+  setHeaders,
+} from "./requests.ts";
+export { Restarts, restartWithConfig } from "./restart.ts";
+export { ServedSourceMaps } from "./source-maps.ts";
+export { scanViews } from "./view-modules.ts";
