@@ -8,7 +8,7 @@ import { NatsServer } from "#test/nats-server";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
 import { nats } from "../../src/backends/nats/bus.ts";
 import { redis } from "../../src/backends/redis/bus.ts";
-import { checkBus } from "../../src/cli/check-bus.ts";
+import { checkBus } from "../../src/cli/check.ts";
 import { secretFingerprints } from "../../src/session/index.ts";
 
 const SECRET = "8f1d0c3b5a79264e8f1d0c3b5a79264f17e2d4c6b8a09f3e5d7c1b2a4f6e8d0c";

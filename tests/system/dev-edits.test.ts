@@ -111,6 +111,7 @@ it("shows an error of on_start until the next edit, which tries again, also with
 
 it("waits for on_stop for at most 2 seconds after an edit, and logs that", async () => {
   await change(edit("src/jobs.ts", "state.isStopped = true;", "await new Promise(() => {});"));
+  await page("/plain"); // loads the edited application, if nothing has yet
   const revert = edit("src/jobs.ts", "await new Promise(() => {});", "state.isStopped = true;");
   await change(revert);
   expect(await page("/plain")).toContain("Word: old");
@@ -130,6 +131,7 @@ import.meta.hot?.dispose(async () => {
 });
 `;
   const eventsOf = async (revert: () => void) => {
+    await page("/plain"); // loads the application with the edits before
     const before = jobs().length;
     await change(revert);
     expect(await page("/plain")).toContain("Word: old");
