@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { folderProblems } from "./check-folders.ts";
+import { folderProblems } from "./check.ts";
 
 let folder: string;
 beforeAll(() => {

@@ -1,15 +1,16 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import {
   ConfigError,
   type ConfigProblem,
   type Environment,
   loadConfig,
   misspelledVariables,
+  parseServerUrl,
   unusedVariables,
 } from "../config/index.ts";
-import { type BusCheck, CHECKED_AS, checkBus } from "./check-bus.ts";
-import { folderProblems } from "./check-folders.ts";
+import { openBus } from "../live/index.ts";
+import { rotationWarnings } from "../session/index.ts";
 import { checkStart } from "./check-start.ts";
 import { ENV_FILES, isNamedInProject } from "./project/index.ts";
 
@@ -165,3 +166,105 @@ const NO_ORIGIN: ConfigProblem = {
     "that points its own name at it (DNS rebinding).",
   fix: "Set it to the origins that users open, for example https://shop.example.",
 };
+
+/**
+ * Returns a problem for each folder of the environment that this user cannot use. A folder that is missing is created at the
+ * start, so its parent has to be writable. Creates and writes nothing.
+ *
+ * `WEB_DATA_DIR` is used only without `WEB_BUS_URL`.
+ */
+export function folderProblems(env: Environment): ConfigProblem[] {
+  const variables = ["WEB_UPLOAD_DIR", ...(env.WEB_BUS_URL ? [] : ["WEB_DATA_DIR"])];
+  return variables.flatMap((variable) => {
+    const text = env[variable];
+    const reason = text ? unusable(resolve(text)) : undefined;
+    if (reason === undefined) return [];
+    const fix =
+      "Create the folder for the user that runs the application, or set another one. Run this check as that user.";
+    return [{ variable, problem: `is a folder that cannot be used: ${reason}.`, fix }];
+  });
+}
+
+/** Returns why a process of this user cannot write files in a folder, or cannot create it. */
+function unusable(folder: string): string | undefined {
+  try {
+    if (!statSync(folder).isDirectory()) return `${folder} is no folder`;
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException; // of `node:fs`
+    if (code === "ENOENT" && dirname(folder) !== folder) return unusable(dirname(folder));
+    return message;
+  }
+}
+
+/** The result of {@link checkBus}. */
+interface BusCheck {
+  readonly problems: readonly ConfigProblem[];
+  /** What users would notice if this environment was deployed now, in full sentences. */
+  readonly warnings: readonly string[];
+  /** What could not be checked, in full sentences. */
+  readonly notes: readonly string[];
+  /** Why the server of the bus was not checked: it is unreachable from here. */
+  readonly unreachable?: string;
+  /** The hosts of the server that was reached and checked, without user name and password. */
+  readonly reached?: string;
+}
+
+const NOTHING = { problems: [], warnings: [], notes: [] } as const;
+
+const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Connects to the server of `WEB_BUS_URL`, and returns what makes it unsuitable for production. It writes nothing there.
+ *
+ * @param env a valid environment; of an invalid one, nothing is checked
+ */
+export async function checkBus(env: Environment): Promise<BusCheck> {
+  const config = configOf(env);
+  if (!config) return NOTHING;
+  const { busUrl, busNamespace, workers } = config;
+  if (busUrl === undefined) return workers > 1 ? { ...NOTHING, notes: [missingBus(workers)] } : NOTHING;
+  const bus = openBus({ busUrl, busNamespace, log: NO_LOG });
+  try {
+    const problems = (await bus.check?.()) ?? [];
+    const stored = (await bus.storedFingerprints?.()) ?? [];
+    const warnings = rotationWarnings([config.secret, ...config.previousSecrets], stored);
+    return { problems, warnings, notes: [], reached: addressOf(busUrl) };
+  } catch (error) {
+    if (error instanceof ConfigError) return { ...NOTHING, problems: error.problems };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...NOTHING, unreachable: `${UNREACHABLE} ${reason}` };
+  } finally {
+    await bus.close();
+  }
+}
+
+/** Returns the protocol and the hosts of a URL, which has been validated. The rest of it may be secret. */
+function addressOf(busUrl: string): string {
+  const server = parseServerUrl(busUrl);
+  return server ? `${server.url.protocol}//${server.hosts.join(",")}` : "WEB_BUS_URL";
+}
+
+const UNREACHABLE =
+  "WEB_BUS_URL was not checked, because its server is unreachable from here: whether it keeps live updates is unknown. " +
+  "Run this command where the application runs.";
+
+function missingBus(workers: number): string {
+  return (
+    `WEB_WORKERS is ${workers} and WEB_BUS_URL is not set: src/app.ts has to call realtime.use_bus. Otherwise the ` +
+    "server does not start."
+  );
+}
+
+function configOf(env: Environment) {
+  try {
+    return loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined; // its problems are reported by productionProblems
+    throw error;
+  }
+}
+
+/** How the check reads the environment: as a built application that may install a bus itself. */
+const CHECKED_AS = { built: true, projectDir: process.cwd(), hasSharedBus: true } as const;

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readBudget } from "./budget.ts";
-import { readPackageOptions } from "./package-options.ts";
+import { readBudget, readPackageOptions } from "./package-options.ts";
 
 let root: string;
 beforeEach(() => {

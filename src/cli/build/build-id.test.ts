@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BUILD_VERSION } from "../../protocol/index.ts";
-import { buildTimeMs, createBuildId } from "./build-id.ts";
+import { buildTimeMs, createBuildId } from "./kept-assets.ts";
 
 const NOW = Date.UTC(2026, 10, 22);
 

@@ -1,25 +1,30 @@
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify, stripVTControlCharacters } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { createBuilder, type InlineConfig } from "vite";
-import { compileStep } from "../../compile/index.ts";
+import { compileStep, ProjectError } from "../../compile/index.ts";
 import type { KeptBuild, Manifest } from "../../server/index.ts";
-import { fixOptions, loadingConfig } from "../errors/index.ts";
+import { explainViteError, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
-import { findEntry, htmlFileNotes, noApplicationError, typesNotice } from "../project/index.ts";
+import {
+  BuildError,
+  findEntry,
+  htmlFileNotes,
+  noApplicationError,
+  relativeFile,
+  typesNotice,
+} from "../project/index.ts";
 import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
 import { browserInputs } from "./browser-inputs.ts";
-import { readBudget } from "./budget.ts";
-import { createBuildId } from "./build-id.ts";
 import { BundledReact } from "./bundled-react.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { clientBuild } from "./client.ts";
-import { compressFiles } from "./compress.ts";
-import { explainBuildError } from "./errors.ts";
 import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
 import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } from "./include.ts";
-import { type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.ts";
+import { createBuildId, type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.ts";
 import { copyNativePackages } from "./native-packages.ts";
-import { readPackageOptions } from "./package-options.ts";
+import { readBudget, readPackageOptions } from "./package-options.ts";
 import { type ServerBuildOptions, serverBuild } from "./server.ts";
 import { UnresolvedUrls } from "./unresolved-urls.ts";
 import { writeServer } from "./write-server.ts";
@@ -211,4 +216,75 @@ async function writeAssets(folder: string, assets: ReadonlyMap<string, string | 
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, source);
   }
+}
+
+const COMPRESSIBLE = /\.(js|mjs|css|html|svg|json|txt|xml|map|webmanifest|wasm|ico|ttf|otf)$/;
+
+/** Smaller files fit into one packet: compression would save nothing. */
+const MIN_BYTES = 1024;
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+/**
+ * Writes compressed copies beside files, at the highest level: once at the build instead of at each request.
+ *
+ * @param files their paths below `folder`, each with a slash in front
+ */
+async function compressFiles(folder: string, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    if (!COMPRESSIBLE.test(file)) continue;
+    const path = join(folder, file);
+    const bytes = await readFile(path);
+    if (bytes.length < MIN_BYTES) continue;
+    const [br, gz] = await Promise.all([
+      compressBrotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+      compressGzip(bytes, { level: 9 }),
+    ]);
+    if (br.length < bytes.length) await writeFile(`${path}.br`, br);
+    if (gz.length < bytes.length) await writeFile(`${path}.gz`, gz);
+  }
+}
+
+/** An error in Vite's list of build errors: its own, or one that a plugin threw. */
+interface BundlerError extends Error {
+  readonly id?: string;
+  readonly loc?: { readonly line: number; readonly column: number };
+  readonly frame?: string;
+  readonly plugin?: string;
+  /** Set by Rolldown. */
+  readonly kind?: string;
+}
+
+/**
+ * Converts the error of a failed build to a `BuildError` that names each mistake with its location and source lines,
+ * without Vite's stack.
+ *
+ * Returns the error unchanged when no file of the application is the cause, such as a defect in a plugin.
+ */
+export function explainBuildError(error: unknown, root: string): unknown {
+  const errors = error instanceof Error && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
+  if (errors.length === 0 || !errors.every(isMistake)) return error;
+  const mistakes = errors.map((mistake) => format(explainMistake(mistake, root), root));
+  return new BuildError(mistakes.join("\n\n"), { cause: error });
+}
+
+/**
+ * Vite's own errors concern the application's files. An error of a plugin does so if it has a location or is a
+ * `ProjectError`.
+ */
+function isMistake(error: unknown): error is BundlerError {
+  return error instanceof Error && (!("plugin" in error) || "loc" in error || error instanceof ProjectError);
+}
+
+/** Returns the error of the compile step for what Vite found in other words. */
+function explainMistake(error: BundlerError, root: string): BundlerError {
+  return explainViteError(error, root) ?? error;
+}
+
+function format({ kind, id, loc, frame, message }: BundlerError, root: string): string {
+  const text = stripVTControlCharacters(message).trimEnd();
+  if (kind !== undefined) return text.replace(/^\[[A-Z_]+\] /, ""); // Rolldown's messages contain location and lines
+  const location = id && loc ? `${relativeFile(root, id)}:${loc.line}:${loc.column + 1}\n` : "";
+  return `${location}${text}${frame ? `\n\n${frame}` : ""}`;
 }

@@ -3,8 +3,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "#test/temporary-folder";
 import type { Manifest } from "../../server/index.ts";
-import { createBuildId } from "./build-id.ts";
-import { keepAssets, readEarlierBuild } from "./kept-assets.ts";
+import { createBuildId, keepAssets, readEarlierBuild } from "./kept-assets.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 22);

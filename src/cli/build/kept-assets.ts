@@ -1,9 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { KeptBuild, Manifest } from "../../server/index.ts";
 import { BuildError } from "../project/index.ts";
-import { buildTimeMs } from "./build-id.ts";
 
 /** How long the assets of a build are kept after the next build: as long as a session lasts. */
 const KEPT_MS = 7 * 86_400_000;
@@ -79,4 +79,29 @@ async function copyAsset(file: string, from: string, to: string): Promise<boolea
     if (existsSync(source)) await cp(source, join(to, file + extension));
   }
   return true;
+}
+
+/** Nine base-36 digits hold a time in milliseconds until the year 5188. Because of the fixed width, ids compare as texts. */
+const TIME_DIGITS = 9;
+const RANDOM_DIGITS = 4;
+
+/**
+ * Returns the id of a new build: 13 base-36 digits, nine for the time and four random ones. A later build has a greater id.
+ *
+ * @param previous the id of an earlier build that is known. The new id is greater, even if the clock of the machine that made
+ *   the earlier build is ahead
+ */
+export function createBuildId(previous = "", nowMs: number = Date.now()): string {
+  const time = Math.max(nowMs, buildTimeMs(previous) + 1);
+  const random = randomBytes(4).readUInt32BE() % 36 ** RANDOM_DIGITS;
+  return toDigits(time, TIME_DIGITS) + toDigits(random, RANDOM_DIGITS);
+}
+
+/** Returns when a build was made, in milliseconds since the Unix epoch; 0 for a text that is no id. */
+export function buildTimeMs(id: string): number {
+  return Number.parseInt(id.slice(0, TIME_DIGITS), 36) || 0;
+}
+
+function toDigits(value: number, width: number): string {
+  return value.toString(36).padStart(width, "0");
 }

@@ -1,7 +1,6 @@
 import { BuildError } from "../project/index.ts";
-import { readBudget } from "./budget.ts";
 import { readIncludePatterns } from "./include.ts";
-import { readPackageOptions } from "./package-options.ts";
+import { readBudget, readPackageOptions } from "./package-options.ts";
 
 /**
  * Returns the error, with its location, that a build would report about `"tsweb"` in package.json; `undefined` if it is valid.

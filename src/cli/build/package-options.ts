@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type ESTree, parseAst } from "vite";
 import { closestName } from "../../text/index.ts";
 import { BuildError } from "../project/index.ts";
+import { BUDGET_KINDS, type Budget, type BudgetKind, type Limit } from "../sizes/index.ts";
 
 /** A value of package.json, and where it is. */
 export interface PackageValue {
@@ -121,4 +122,40 @@ function packageValue(value: unknown, node: ESTree.Node | undefined, locate: (of
       return packageValue(Reflect.get(value, name), inner, locate);
     },
   };
+}
+
+const BUDGET_EXAMPLE = '"budget": { "script": "20 kB", "style": "10 kB" }';
+
+const BYTES_PER_UNIT: Readonly<Record<string, number>> = { B: 1, kB: 1000 };
+
+/**
+ * Reads the budget from the value of `"tsweb"` in package.json.
+ *
+ * @throws BuildError for an unknown member, or a value that is not a size
+ */
+export function readBudget(options: PackageValue | undefined): Budget {
+  const budget = options?.member("budget");
+  if (!budget) return {};
+  checkMembers(budget, '"budget"', { names: BUDGET_KINDS, example: BUDGET_EXAMPLE });
+  const limits = BUDGET_KINDS.flatMap((kind) => {
+    const limit = budget.member(kind);
+    return limit ? [[kind, readLimit(limit, kind)] as const] : [];
+  });
+  return Object.fromEntries(limits);
+}
+
+function readLimit(limit: PackageValue, kind: BudgetKind): Limit {
+  const { value, location } = limit;
+  const bytes = typeof value === "string" ? parseSize(value) : value;
+  if (typeof bytes === "number" && Number.isFinite(bytes) && bytes >= 0) return { bytes, location };
+  throw limit.error(
+    `"${kind}" of "budget" is ${JSON.stringify(value)}, which is not a size. Write a number with the unit kB (1000 bytes) or B, ` +
+      'such as "20 kB", or a number of bytes.',
+  );
+}
+
+function parseSize(text: string): number | undefined {
+  const { number = "", unit = "" } = /^(?<number>\d+(?:\.\d+)?) ?(?<unit>k?B)$/.exec(text)?.groups ?? {};
+  const factor = BYTES_PER_UNIT[unit];
+  return factor === undefined ? undefined : Number(number) * factor;
 }

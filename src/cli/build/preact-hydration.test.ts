@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { parseAst } from "vite";
 import { expect, test } from "vitest";
-import { withoutSuspendedHydration } from "./preact-hydration.ts";
+import { withoutSuspendedHydration } from "./client.ts";
 
 const code = readFileSync(fileURLToPath(import.meta.resolve("preact")), "utf8");
 

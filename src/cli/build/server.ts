@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
+import { parseAst } from "vite";
 import { projectName } from "../../config/index.ts";
 import type { FixedOptions } from "../errors/index.ts";
 import type { ModuleGraph } from "../modules/index.ts";
 import { hashedNames } from "./hashed-names.ts";
 import { nativePackageName } from "./native-packages.ts";
-import { hasTopLevelAwait } from "./top-level-await.ts";
 
 /** The modules of the server's build, and their imports. */
 export interface ServerGraph extends ModuleGraph {
@@ -174,4 +174,40 @@ function serverConfig(root: string, isOneFile: boolean): InlineConfig {
     },
     ssr: { noExternal: true },
   };
+}
+
+/**
+ * Returns whether a module awaits something while it is loaded. When unsure, it returns `true`: for code that cannot be
+ * parsed as a module.
+ *
+ * @param code JavaScript, without types and JSX
+ */
+export function hasTopLevelAwait(code: string): boolean {
+  if (!/\bawait\b/.test(code)) return false;
+  try {
+    return containsAwait(parseAst(code, { lang: "js", sourceType: "module" }));
+  } catch {
+    return true;
+  }
+}
+
+function containsAwait(node: unknown): boolean {
+  if (Array.isArray(node)) return node.some(containsAwait);
+  if (typeof node !== "object" || node === null || !("type" in node)) return false;
+  switch (node.type) {
+    case "FunctionDeclaration":
+    case "FunctionExpression":
+    case "ArrowFunctionExpression":
+      return false; // parameters of a function at the top level cannot await either
+    case "PropertyDefinition":
+      return "computed" in node && node.computed === true && "key" in node && containsAwait(node.key);
+    case "AwaitExpression":
+      return true;
+    case "ForOfStatement":
+      if ("await" in node && node.await === true) return true;
+      break;
+    case "VariableDeclaration":
+      if ("kind" in node && node.kind === "await using") return true;
+  }
+  return Object.values(node).some(containsAwait);
 }

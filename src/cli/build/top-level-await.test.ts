@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasTopLevelAwait } from "./top-level-await.ts";
+import { hasTopLevelAwait } from "./server.ts";
 
 describe("a module awaits while it is loaded", () => {
   it.each([

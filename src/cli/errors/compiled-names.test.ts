@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutCompiledNames } from "./compiled-names.ts";
-import { explainError } from "./explain-error.ts";
+import { explainError, withoutCompiledNames } from "./explain-error.ts";
 
 it.each([
   ["__vite_ssr_import_0__.request.headers.get is not a function", "request.headers.get is not a function"],

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfigFromFile } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withConfigStacks } from "./config-errors.ts";
-import { locateInConfig } from "./config-source.ts";
+import { locateInConfig, withConfigStacks } from "./config-errors.ts";
 import { explainError } from "./explain-error.ts";
 
 const before = process.cwd();

@@ -3,12 +3,8 @@ import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
 import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice, relativeUrlAdvice } from "../../text/index.ts";
-import { relativeFile } from "../project/index.ts";
-import { withoutCompiledNames } from "./compiled-names.ts";
-import { environmentErrorText } from "./environment-errors.ts";
-import { hookAdvice } from "./hook-advice.ts";
+import { relativeFile, sourceOfVariable } from "../project/index.ts";
 import { importCycleAdvice } from "./import-cycles.ts";
-import { signedOutAdvice } from "./signed-out-advice.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
 
@@ -179,4 +175,98 @@ function readIfExists(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A call of an import, as Vite compiles it for the server: `(0, __vite_ssr_import_0__.sign)(…)`. V8 adds a space. */
+const CALLED_IMPORT = /\(0 ?, ?__vite_ssr_import_\d+__\.(?<name>[\w$]+(?:\.[\w$]+)*)\)/g;
+
+/** A module of which the compiled code reads a member: an import, or the module itself. */
+const MODULE = /\b__vite_ssr_(?:import_\d+|exports)__\./g;
+
+/** Returns a message with the names that the source has, in place of those that Vite writes into its compiled code. */
+export function withoutCompiledNames(message: string): string {
+  return message
+    .replace(CALLED_IMPORT, "$<name>")
+    .replace(MODULE, "")
+    .replace(/\b__vite_ssr_import_meta__\b/g, "import.meta");
+}
+
+/** A read of the component that is rendered, when there is none: `__H` is a field of Preact. */
+const NO_COMPONENT = /^Cannot read properties of (?:null|undefined) \(reading '(?<field>__H|context)'\)/;
+
+/**
+ * Returns how to use a hook if an error of the server is the call of one where no component is rendered, such as in the
+ * function of a page. Otherwise an empty string.
+ *
+ * @param line the source line of the error; empty if unknown
+ */
+export function hookAdvice(error: unknown, line: string): string {
+  if (!(error instanceof TypeError)) return "";
+  const field = NO_COMPONENT.exec(error.message)?.groups?.field;
+  // Other objects have a `context`, too.
+  if (field === undefined || (field === "context" && !/[\\/]preact[\\/]hooks[\\/]/.test(error.stack ?? ""))) return "";
+  const hook = /\b(?<name>use[A-Z]\w*)\s*(?:<.*>)?\(/.exec(line)?.groups?.name ?? "A hook";
+  return (
+    `${hook} was called where no component is rendered. Pages cannot use hooks: their functions run on the server, once ` +
+    "for each request. Move this part into a view, which can use hooks, and render the view in the page."
+  );
+}
+
+const ADVICE =
+  "Nobody is signed in, so session.user() returned null. Write `session.require()` in its place: it returns the user, " +
+  "and responds with 401 to others.";
+
+/** A read of a property of null: "Cannot read properties of null (reading 'sub')", or the same in a pattern. */
+const NULL_READ = /^Cannot (?:read properties of null|destructure property .* as it is null)/;
+
+/**
+ * Returns what to write in place of `session.user()` if an error of the server is a read of a property of its result, and
+ * nobody is signed in. Otherwise an empty string.
+ *
+ * @param lines the lines of the module, up to that of the error
+ */
+export function signedOutAdvice(error: unknown, lines: readonly string[]): string {
+  if (!(error instanceof TypeError) || !NULL_READ.test(error.message)) return "";
+  const line = lines.at(-1) ?? "";
+  const property = /\(reading '(?<name>[^']+)'\)/.exec(error.message)?.groups?.name ?? "";
+  if (property === "") return /\}\s*=\s*session\.user\(\)/.test(line) ? ADVICE : "";
+  const read = new RegExp(
+    `(?<object>[\\w$]+|\\bsession\\.user\\(\\))!?(?:\\s+as\\s[^()]*)?\\)?\\.${escaped(property)}\\b`,
+  );
+  const object = read.exec(line)?.groups?.object;
+  if (object === undefined) return "";
+  if (object === "session.user()") return ADVICE;
+  const declaration = new RegExp(`\\b(?:const|let|var)\\s+${escaped(object)}\\b.*=\\s*(?<value>.*)`);
+  const value = lines.findLast((each) => declaration.test(each));
+  return /=\s*\(?session\.user\(\)!?(?:\s+as\s[^()=]*)?\)?\s*;?\s*$/.test(value ?? "") ? ADVICE : "";
+}
+
+function escaped(name: string): string {
+  return name.replace(/[^\w]/g, "\\$&");
+}
+
+/** The fields of a `ConfigError`. It may come from another copy of tsweb. */
+interface EnvironmentError {
+  readonly problems: readonly { readonly variable: string; readonly problem: string; readonly fix: string }[];
+}
+
+/**
+ * Returns the message of a `ConfigError` with where each variable is set: in a file of variables or in the environment.
+ * It contains no value besides those in the problems. Returns `undefined` for any other error.
+ *
+ * @param root the application's folder
+ */
+export function environmentErrorText(error: unknown, root: string): string | undefined {
+  if (!isEnvironmentError(error)) return undefined;
+  return error.problems
+    .map(({ variable, problem, fix }) => {
+      const source = sourceOfVariable(variable, root, process.env);
+      const location = source === undefined ? "" : `\n  ${variable} is set in ${source}.`;
+      return `${variable} ${problem}\n  ${fix}${location}`;
+    })
+    .join("\n");
+}
+
+function isEnvironmentError(error: unknown): error is EnvironmentError {
+  return error instanceof Error && error.name === "ConfigError" && "problems" in error && Array.isArray(error.problems);
 }

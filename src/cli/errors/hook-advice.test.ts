@@ -12,8 +12,7 @@ import {
 } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, it } from "vitest";
-import { explainError } from "./explain-error.ts";
-import { hookAdvice } from "./hook-advice.ts";
+import { explainError, hookAdvice } from "./explain-error.ts";
 
 const HOOKS: readonly [line: string, call: () => unknown][] = [
   ["useState(0)", () => useState(0)],

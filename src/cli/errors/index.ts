@@ -1,7 +1,6 @@
 export { loadingConfig, locateConfigError, withConfigStacks } from "./config-errors.ts";
-export { environmentErrorText } from "./environment-errors.ts";
 export { ErrorLog } from "./error-log.ts";
-export { type ExplainedError, explainError, heading } from "./explain-error.ts";
+export { type ExplainedError, environmentErrorText, explainError, heading } from "./explain-error.ts";
 export { type FixedOptions, fixOptions } from "./ignored-options.ts";
 export type { SourcePosition } from "./stack-frames.ts";
 export { explainViteError } from "./vite-errors.ts";

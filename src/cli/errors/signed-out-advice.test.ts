@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signedOutAdvice } from "./signed-out-advice.ts";
+import { signedOutAdvice } from "./explain-error.ts";
 
 /** Runs code for which nobody is signed in, and returns the advice about its error. */
 function adviceFor(code: string): string {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BuildError } from "../project/index.ts";
+import { packageName } from "./arguments.ts";
 import { deploymentFiles } from "./deployment.ts";
 import { writeFiles } from "./files.ts";
 import { deploymentSteps } from "./messages.ts";
-import { packageName } from "./name.ts";
 import { projectPackageManager } from "./package-manager.ts";
 import { readTemplate } from "./templates.ts";
 

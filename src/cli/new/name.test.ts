@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkFolderName, packageName } from "./name.ts";
+import { checkFolderName, packageName } from "./arguments.ts";
 
 describe("packageName", () => {
   it.each([

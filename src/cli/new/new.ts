@@ -2,13 +2,11 @@ import { constants, copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { BuildError, requireUsablePath } from "../project/index.ts";
 import { addDeployment } from "./add-deployment.ts";
-import { type NewOptions, newUsage, parseNewArguments } from "./arguments.ts";
+import { type NewOptions, newUsage, packageName, parseNewArguments } from "./arguments.ts";
 import { projectFiles, requireEmpty, writeFiles } from "./files.ts";
-import { installPackages } from "./install.ts";
 import { deploymentSteps, failedInstallation, nextSteps } from "./messages.ts";
-import { packageName } from "./name.ts";
 import { fileSpecifier } from "./origin.ts";
-import { detectPackageManager } from "./package-manager.ts";
+import { detectPackageManager, installPackages } from "./package-manager.ts";
 import { findSource, realPath } from "./source.ts";
 import { readTemplate } from "./templates.ts";
 

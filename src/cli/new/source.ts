@@ -1,8 +1,8 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { packFolder } from "./install.ts";
 import { findOrigin, type Origin, packedTsweb, requirePackedFile } from "./origin.ts";
+import { packFolder } from "./package-manager.ts";
 
 /** How a project depends on tsweb: by a packed file, or by a specifier. */
 export interface Source {

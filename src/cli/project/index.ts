@@ -1,14 +1,14 @@
-export { ENV_FILES, EnvFiles, sourceOfVariable } from "./env-files.ts";
-export { htmlFileNotes } from "./html-files.ts";
-export { isNamedInProject } from "./named-variables.ts";
-export { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
+export { ENV_FILES, EnvFiles, isNamedInProject, sourceOfVariable } from "./env-files.ts";
 export {
   BuildError,
+  exitAfterOutput,
+  exitWithError,
   findEntry,
   noApplicationError,
   projectInfo,
   relativeFile,
   requireUsablePath,
   STYLE_SHEET,
+  UsageError,
 } from "./project.ts";
-export { typesNotice } from "./types-notice.ts";
+export { htmlFileNotes, typesNotice } from "./start-notes.ts";

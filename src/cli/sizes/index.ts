@@ -1,6 +1,5 @@
 /** The sizes of pages that `tsweb build` prints, and the budget that it compares them with. */
-export { type BuiltFiles, readBuiltFiles } from "./built-files.ts";
+export { type BuiltFiles, filesOfPages, readBuiltFiles } from "./built-files.ts";
 export { BUDGET_KINDS, type Budget, type BudgetKind, type Limit } from "./over-budget.ts";
-export { filesOfPages } from "./page-files.ts";
 export { type PageReport, printPages } from "./page-report.ts";
 export { readFileSizes } from "./page-sizes.ts";

@@ -1,6 +1,5 @@
 import { relativeFile } from "../project/index.ts";
-import type { BuiltFiles } from "./built-files.ts";
-import type { PageFiles } from "./page-files.ts";
+import type { BuiltFiles, PageFiles } from "./built-files.ts";
 import { type FileSize, gzipBytes } from "./page-sizes.ts";
 
 /** A package, a module or a style sheet, and its share of the size of a page, in bytes after compression with gzip. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { PageFiles } from "./page-files.ts";
+import type { PageFiles } from "./built-files.ts";
 
 /** The sizes of what a browser loads for a page, in bytes after compression with gzip. */
 export interface PageSize {

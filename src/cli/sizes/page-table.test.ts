@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { filesOfPages } from "./page-files.ts";
+import { filesOfPages } from "./built-files.ts";
+import { pageTable } from "./page-report.ts";
 import { sizesOfPages } from "./page-sizes.ts";
-import { pageTable } from "./page-table.ts";
 
 const VIEW = { file: "src/counter.tsx", name: "Counter" };
 const OTHER = { file: "src/other.tsx", name: "Other" };
