@@ -1,15 +1,11 @@
 import type { RequestContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
-import type { HandledRequest, ObservedRequest, ObservedResponse, Observer } from "../server/index.ts";
-import { BoundedList } from "./bounded-list.ts";
+import type { HandledRequest, ObservedRequest, ObservedResponse, Observer, RequestTarget } from "../server/index.ts";
 import { type FunctionObserver, observeFunctions, observeLog } from "./observe.ts";
-import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry } from "./panel-data.ts";
+import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry, RequestKind } from "./panel-data.ts";
 import { preview, previewJson } from "./preview.ts";
-import { redactText } from "./redact.ts";
-import { shownTarget } from "./request-target.ts";
-import { secretsOfUrl, secretValues, withoutSecrets } from "./secret-values.ts";
-
+import { redactPath, redactQuery, redactText, secretsOfUrl, secretValues, withoutSecrets } from "./redact.ts";
 /** How many requests are kept. */
 export const MAX_REQUESTS = 500;
 
@@ -199,4 +195,52 @@ function readRefusal(body: string, recorded: Recorded): RequestEntry["refusal"] 
   if (!body.startsWith('{"error":')) return null;
   const { error }: { readonly error: { readonly code: string; readonly message: string } } = JSON.parse(body);
   return { code: error.code, message: shown(error.message, recorded) };
+}
+
+/** The latest items, up to a number. Each has an id, which counts from 1 and is never used twice. */
+class BoundedList<Item extends { readonly id: number }> {
+  readonly #max: number;
+  #items: Item[] = [];
+  #lastId = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** The items, oldest first. */
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** The id of the oldest item, or of the next one if there is none. */
+  get firstId(): number {
+    return this.#items[0]?.id ?? this.#lastId + 1;
+  }
+
+  /** Adds an item, and drops the oldest one of too many. */
+  add(create: (id: number) => Item): Item {
+    this.#lastId++;
+    const item = create(this.#lastId);
+    this.#items.push(item);
+    if (this.#items.length > this.#max) this.#items.shift();
+    return item;
+  }
+
+  clear(): void {
+    this.#items = [];
+  }
+}
+
+const KINDS: Readonly<Record<RequestTarget["kind"], RequestKind>> = {
+  ...{ call: "call", stream: "call", form: "form", page: "page", route: "route", live: "live" },
+  ...{ file: "other", health: "other", other: "other" },
+};
+
+/** Returns what a request is for, as the panel shows it, without secrets. */
+function shownTarget({ context, target }: ObservedRequest): Pick<RequestEntry, "kind" | "target" | "path"> {
+  const { pathname, search } = context.inbound.url;
+  const kind = KINDS[target.kind];
+  // The feeds of live updates are permissions, and long.
+  if (kind === "live") return { kind, target: "", path: pathname };
+  return { kind, target: target.name ?? "", path: redactPath(pathname, target.route ?? "") + redactQuery(search) };
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { REDACTED } from "./redact.ts";
-import { secretsOfUrl, secretValues, withoutSecrets } from "./secret-values.ts";
+import { REDACTED, secretsOfUrl, secretValues, withoutSecrets } from "./redact.ts";
 
 const circular: Record<string, unknown> = { password: "hunter2" };
 circular.self = circular;
