@@ -1,5 +1,4 @@
 import type { TypeShape } from "../protocol/index.ts";
-import type { JsonObject } from "./json.ts";
 
 /**
  * The named schemas of a document, `components.schemas`. Types of two modules that have the same name and differ get
@@ -65,3 +64,9 @@ export function typeKey(shape: TypeShape, shapes: readonly TypeShape[]): string 
   for (let index = 0; index < order.length; index++) parts.push(text(shapes[order[index] ?? -1]));
   return parts.join("\n");
 }
+
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** A JSON value. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
