@@ -53,7 +53,6 @@ export const MAY_IMPORT = {
   openapi: ["rpc (types)"],
   server: [
     "files",
-    "openapi",
     "pages",
     "forms",
     "rpc",
@@ -126,6 +125,7 @@ export const MAY_IMPORT = {
     "cli/dev/server",
     "cli/dev/advice",
     "panel (types)",
+    "openapi",
     "compile",
     "adapters",
     "app.ts (types)",

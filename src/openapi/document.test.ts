@@ -224,7 +224,8 @@ describe("/__web/openapi.json", () => {
     const app = createTestApp(whole, { base });
     const assets = { styles: () => [], islands: null, view: () => null };
     const { setDevelopment } = requireInternals(app, "the test");
-    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "" }]);
+    const document = () => openapiJson(inspect(app));
+    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "", openapi: document }]);
     const response = await get(app);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");

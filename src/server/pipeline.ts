@@ -27,7 +27,6 @@ import {
   runInContext,
   textResponse,
 } from "../http/index.ts";
-import { openapiJson } from "../openapi/index.ts";
 import {
   handleNotFound,
   handlePage,
@@ -304,10 +303,7 @@ function permanentRedirect(location: string): HandlerResponse {
 }
 
 /** Handles the framework's own paths, unless the application serves them. */
-function handleBuiltInPath(
-  path: string,
-  { draining, live, health, sessions, pages, inspection, project }: Site,
-): HandlerResponse | null {
+function handleBuiltInPath(path: string, { draining, live, health, sessions, openapi }: Site): HandlerResponse | null {
   if (path === "/healthz") return respondToHealthCheck(health);
   if (path === "/readyz")
     return respondToReadinessCheck(health, {
@@ -316,10 +312,7 @@ function handleBuiltInPath(
       hasRevocations: sessions.revocations.isLoaded,
     });
   // Only in development: a list of all functions would help an attacker.
-  if (path === OPENAPI_PATH && pages.development) {
-    return jsonResponse(200, openapiJson(inspection, project));
-  }
-  return null;
+  return path === OPENAPI_PATH && openapi ? jsonResponse(200, openapi()) : null;
 }
 
 function errorResponse(context: RequestContext, error: unknown, site: Site): HandlerResponse {

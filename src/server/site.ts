@@ -16,7 +16,6 @@ import {
 } from "../http/index.ts";
 import { APP_BUS, LiveUpdates, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import type { ProjectInfo } from "../openapi/index.ts";
 import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks } from "../rpc/index.ts";
@@ -69,8 +68,8 @@ export interface Site {
   /** The security headers of pages that have options of their own. */
   readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
   readonly inspection: Inspection;
-  /** The description of the project in its package.json; set by the development server only. */
-  readonly project?: ProjectInfo | undefined;
+  /** Returns the OpenAPI document of the functions as JSON; set by the development server only. */
+  readonly openapi?: (() => string) | undefined;
   /** Observe requests. */
   readonly listeners: RequestListeners;
   readonly health: Health;
@@ -199,8 +198,8 @@ export interface Development {
   readonly printError: (error: unknown, event: string) => void;
   /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
   readonly publicFiles: { readonly dir: string; includes(path: string): boolean } | null;
-  /** The description of the project in its package.json, for its OpenAPI document. */
-  readonly project?: ProjectInfo | undefined;
+  /** Returns the OpenAPI document of the functions as JSON. */
+  readonly openapi: () => string;
   /** Receives what the application does. Absent while the panel of the development server is closed. */
   readonly observer?: Observer | undefined;
 }
@@ -212,7 +211,7 @@ export interface Development {
  */
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
   const { calls, pages, config, inspection, log } = site;
-  const { assets, buildTool, called, showError, publicFiles, project, observer } = development;
+  const { assets, buildTool, called, showError, publicFiles, openapi, observer } = development;
   const { adviseUnloadedPage, reportUnserved, reportRedirectLoop } = development;
   // The functions of the inspection: those of `calls` may be the observed ones of the request before.
   const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
@@ -235,7 +234,7 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
       log: observedLog,
     },
     files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
-    project,
+    openapi,
     ...securityOf(config, options, { pages: inspection.pages, buildTool }),
   };
 }

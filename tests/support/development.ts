@@ -17,6 +17,7 @@ export function setDevelopment(app: App, development: Partial<Development> = {})
     ...{ assets: NO_ASSETS, called: [], publicFiles: null, printError: () => undefined },
     buildTool: { nonce: "0", reportPath: "/" },
     showError: async () => "error page",
+    openapi: () => "{}",
     ...development,
   });
 }

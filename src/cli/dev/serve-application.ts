@@ -8,6 +8,7 @@ import { namesServerOnlyUrl } from "../../compile/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { BuildToolAccess } from "../../http/index.ts";
 import { currentContext, FetchInboundRequest, type InboundRequest, toFetchResponse } from "../../http/index.ts";
+import { openapiJson } from "../../openapi/index.ts";
 import type { DevelopmentPanel } from "../../panel/index.ts";
 import type { CalledFunction } from "../../server/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
@@ -132,7 +133,7 @@ async function loadCurrent({
       publicDir && existsSync(publicDir)
         ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
         : null,
-    project: projectInfo(root),
+    openapi: () => openapiJson(internals.inspection, projectInfo(root)),
     observer: panel.observer,
   });
   return app;
