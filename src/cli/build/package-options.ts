@@ -57,7 +57,7 @@ function checkName(content: PackageValue): void {
  *
  * @throws BuildError at the value, or at the name of the first unknown member
  */
-export function checkMembers(
+function checkMembers(
   options: PackageValue,
   title: string,
   { names, example }: { readonly names: readonly string[]; readonly example: string },
