@@ -7,7 +7,7 @@ import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
 import type { Rate } from "../rate-limit/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
 import { type Before, checkBefore } from "./before.ts";
-import type { OnError } from "./error-hook.ts";
+import type { OnError } from "./hooks.ts";
 import type { Module } from "./modules.ts";
 
 /** The options of `new App`. `policy` and `headers` change the security headers of every response. */

@@ -3,7 +3,7 @@ import { callOverHttp, compiledPage, compiledRoute, compiledServer, createTestAp
 import type { App, AppOptions } from "../app.ts";
 import { RPCError, ValueError } from "../errors.ts";
 import { NotFound } from "../pages/index.ts";
-import type { ErrorDetails } from "./error-hook.ts";
+import type { ErrorDetails } from "./hooks.ts";
 import { requireInternals } from "./internals.ts";
 
 const SECRET_QUERY = "token=hunter2";

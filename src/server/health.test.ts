@@ -4,7 +4,7 @@ import { createFaultyBus } from "#test/faulty-bus";
 import { recordedLog } from "#test/recorded-log";
 import type { App, AppOptions } from "../app.ts";
 import { channel, publish } from "../live/index.ts";
-import { realtime } from "./realtime.ts";
+import { realtime } from "./site.ts";
 
 const MODULE = { ping: compiledServer("ping", () => null) };
 

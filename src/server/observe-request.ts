@@ -1,5 +1,15 @@
-import { isPromise, type OutboundResponse, type RequestContext } from "../http/index.ts";
-import { observeEnd } from "./observed-body.ts";
+import {
+  isPromise,
+  isPushedBody,
+  isReadableStream,
+  isResponse,
+  type OutboundResponse,
+  PushedBody,
+  type RequestContext,
+  traceIdOf,
+} from "../http/index.ts";
+import type { AppLog, Logger } from "../logging/index.ts";
+import type { CallSettings } from "../rpc/index.ts";
 import { type RequestTarget, requestTarget, type TargetSite } from "./request-target.ts";
 
 /** A request that is observed. */
@@ -90,4 +100,126 @@ export function observeRequest(
   };
   const response = handle();
   return isPromise(response) ? response.then(observe) : observe(response);
+}
+
+/** Called once when a response has ended, with the bytes of its body that were sent, or handed to the host. */
+type OnResponseEnd = (bytes: number) => void;
+
+/**
+ * Returns a response that calls a function when it has ended, regardless of which side ended it. A response whose body is
+ * complete has ended when the host receives it.
+ */
+export function observeEnd(response: OutboundResponse | Response, onEnd: OnResponseEnd): OutboundResponse | Response {
+  const { body } = response;
+  if (isResponse(response)) {
+    if (response.body === null) return endNow(response, 0, onEnd);
+    const { status, statusText, headers } = response;
+    return new Response(observeStream(response.body, onEnd), { status, statusText, headers });
+  }
+  if (body === null) return endNow(response, 0, onEnd);
+  if (typeof body === "string" || body instanceof Uint8Array) return endNow(response, Buffer.byteLength(body), onEnd);
+  if (isPushedBody(body)) return { ...response, body: observePushed(body, onEnd) };
+  return isReadableStream(body) ? { ...response, body: observeStream(body, onEnd) } : response;
+}
+
+function endNow<T>(response: T, bytes: number, onEnd: OnResponseEnd): T {
+  onEnd(bytes);
+  return response;
+}
+
+function observePushed(body: PushedBody, onEnd: OnResponseEnd): PushedBody {
+  return new PushedBody((sink) => {
+    let bytes = 0;
+    const producer = body.open({
+      write(chunk) {
+        bytes += Buffer.byteLength(chunk);
+        return sink.write(chunk);
+      },
+      writeShared(chunk) {
+        bytes += chunk.byteLength;
+        return sink.writeShared ? sink.writeShared(chunk) : sink.write(chunk);
+      },
+      end: () => sink.end(),
+      destroy: () => sink.destroy(),
+    });
+    return {
+      onDrain: () => producer.onDrain(),
+      onClose() {
+        producer.onClose();
+        onEnd(bytes);
+      },
+    };
+  });
+}
+
+/** Reads the stream only when it is read itself, so that a generator behind it does not run ahead of its client. */
+function observeStream(body: ReadableStream<Uint8Array>, onEnd: OnResponseEnd): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  let hasEnded = false;
+  const end = () => {
+    if (!hasEnded) onEnd(bytes);
+    hasEnded = true;
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) {
+            bytes += value.byteLength;
+            controller.enqueue(value);
+            return;
+          }
+          controller.close();
+          end();
+        } catch (error) {
+          end();
+          throw error; // the stream fails with it
+        }
+      },
+      async cancel(reason) {
+        end();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * Returns a listener that writes one line for each request. It contains nothing that the client has chosen besides its
+ * method and its request id: no path, query, header or body.
+ */
+export function createAccessLog(logger: Logger): RequestListener {
+  const ended: RequestListener["ended"] = ({ context, target, status, durationMs, bytes }) => {
+    logger.info(
+      {
+        id: context.id,
+        trace_id: traceIdOf(context.traceparent),
+        method: context.inbound.method,
+        kind: target.kind,
+        name: target.name,
+        status,
+        ms: Math.round(durationMs * 10) / 10,
+        bytes,
+        address: context.address,
+      },
+      "Request",
+    );
+  };
+  return { ended };
+}
+
+/**
+ * Receives what an application does, for the panel of the development server: its requests, and also the arguments of
+ * functions, errors and messages. Its methods must not throw. A built application has no observer.
+ */
+export interface Observer extends RequestListener {
+  /** Returns server functions that do the same as these, and whose runs are observed. */
+  observeFunctions(functions: CallSettings["functions"]): CallSettings["functions"];
+  /** Returns a log that writes to this one, and whose errors are observed. */
+  observeLog(log: AppLog): AppLog;
+  /** Called when a message was published. `json` is its data. */
+  published(channel: string, json: string): void;
 }

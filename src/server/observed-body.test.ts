@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { type BodySink, isPushedBody, isReadableStream, PushedBody } from "../http/index.ts";
-import { observeEnd } from "./observed-body.ts";
+import { observeEnd } from "./observe-request.ts";
 
 /** Returns the observed stream of a response with two chunks, and the function that is called at its end. */
 function observed(overrides: UnderlyingSource<Uint8Array> = {}) {

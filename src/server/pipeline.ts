@@ -1,52 +1,34 @@
-import { checkDeclaredLength, discardBody, MAX_BODY_BYTES } from "../bodies/index.ts";
-import { handleFormCall } from "../forms/index.ts";
 import {
-  awaitMaybe,
-  canonicalPath,
   clientAddress,
   completeResponse,
+  FetchInboundRequest,
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
   isPromise,
   isResponse,
   isValidPath,
-  jsonResponse,
+  keepInMemory,
   logRefusal,
   type MaybeAsync,
   type OutboundResponse,
-  PRIVATE_NO_STORE,
   pathBelowBase,
   RequestContext,
   RequestError,
   type RequestIds,
   type RequestSender,
+  readUrl,
   releaseUnsentBody,
   requestIds,
   run,
   runInContext,
   textResponse,
+  toFetchResponse,
+  unreadableRequestResponse,
 } from "../http/index.ts";
-import {
-  handleNotFound,
-  handlePage,
-  handlePageForm,
-  handleRoute,
-  methodHint,
-  type PageDefinition,
-  type PageForm,
-  type RouteDefinition,
-} from "../pages/index.ts";
-import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
-import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
-import { removeEndedSession } from "../session/index.ts";
-import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
-import { handleMetrics } from "./metrics-endpoint.ts";
+import { errorResponse as callErrorResponse } from "../rpc/index.ts";
+import { dispatch } from "./dispatch.ts";
 import { observeRequest } from "./observe-request.ts";
-import { compressPage } from "./page-compression.ts";
-import { findPageForm } from "./page-form.ts";
-import { isHealthPath } from "./request-target.ts";
-import { runBefore } from "./run-before.ts";
 import type { Site } from "./site.ts";
 
 /**
@@ -67,6 +49,28 @@ export function handleRequest(
   };
   const listeners = site.listeners.current;
   return listeners ? observeRequest(context, { site, listeners }, handle) : handle();
+}
+
+/**
+ * Handles a Fetch `Request`. Never rejects: runtimes answer a rejection with an error page of their own, which may show
+ * the stack and the source to the client (Bun does).
+ *
+ * @param info the second argument of `app.fetch`, which hosts may fill with objects of their own
+ */
+export async function handleFetch(request: Request, info: unknown, site: Site): Promise<Response> {
+  const release = keepInMemory(request);
+  try {
+    requireRequest(request);
+    const address = site.readAddress(info);
+    const url = readUrl(request);
+    if (!url) return toFetchResponse(unreadableRequestResponse(request.url, (name) => request.headers.get(name)));
+    return toFetchResponse(await handleRequest(new FetchInboundRequest(request, address, url), site));
+  } catch (error) {
+    site.log.error({ err: error }, "A response could not be created");
+    return new Response(null, { status: 500 });
+  } finally {
+    release();
+  }
 }
 
 function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
@@ -127,194 +131,6 @@ function openContext(
   });
 }
 
-/**
- * Returns the generator that handles a request. For a call, it usually is that of {@link handleCall} itself, because one more
- * generator takes 2% of the time of a call.
- */
-function dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerResponse | Response> {
-  const { pathname } = context.inbound;
-  const isValid = isValidPath(pathname);
-  const path = isValid ? pathBelowBase(pathname, site.base) : null;
-  const isCallAtOnce = site.sessions.revocations.isLoaded && !site.metrics && !site.before;
-  if (isCallAtOnce && path?.startsWith(RPC_PREFIX)) return handleCallPath(context, path, site);
-  return dispatchInSteps(context, { path, isValid }, site);
-}
-
-function handleCallPath(context: RequestContext, path: string, { calls }: Site): MaybeAsync<HandlerResponse> {
-  return handleCall(context, path.slice(RPC_PREFIX.length), calls);
-}
-
-function* dispatchInSteps(
-  context: RequestContext,
-  { path, isValid }: { readonly path: string | null; readonly isValid: boolean },
-  site: Site,
-): MaybeAsync<HandlerResponse | Response> {
-  const { inbound } = context;
-  const { revocations } = site.sessions;
-  // Only if app.start() was not awaited, or while the store is unreachable. It waits for at most a second.
-  if (!revocations.isLoaded) {
-    yield* awaitMaybe(revocations.startForRequest());
-    context.revocationOrder = revocations.order; // what was read at the start was before the request
-  }
-  if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
-  if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
-    const answer = yield* runBefore(context, path, site);
-    if (answer) return answer;
-  }
-  if (path?.startsWith(RPC_PREFIX)) return yield* handleCallPath(context, path, site);
-  if (path?.startsWith(FORM_PREFIX)) {
-    return yield* awaitMaybe(handleFormCall(context, path.slice(FORM_PREFIX.length), site.calls));
-  }
-  const form = path === null ? null : findPageForm(inbound, path, site.router);
-  if (form) {
-    const response = yield* awaitMaybe(handleForm(context, form, site));
-    return yield* awaitMaybe(compressPage(response, context, site));
-  }
-  const reader = routeOfBody(inbound, path, site);
-  checkDeclaredLength(inbound, reader ? maxRouteBody(reader, site) : undefined);
-  if (inbound.hasUndeclaredBody && !reader) yield* awaitMaybe(discardBody(context));
-  if (!isValid) return rejectPath(context, site);
-  const live = path === null ? null : site.live.handle(context, path);
-  if (live) return yield* awaitMaybe(live);
-  if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
-  return yield* handlePath(context, path, site);
-}
-
-/** Returns whether a request is one for a file of the build or a health check: these are served without `before`. */
-function isExemptFromBefore(inbound: InboundRequest, path: string | null, { files, router }: Site): boolean {
-  if (path === null || path.startsWith(RPC_PREFIX)) return false;
-  if (files?.has(inbound, path)) return true;
-  return isHealthPath(path) && !router(inbound.method, path);
-}
-
-/**
- * Responds to a path that cannot be routed: with the error body below the path of calls, and with text elsewhere. GET and HEAD
- * of a path with needless percent-encoding are redirected to the path without it.
- */
-function rejectPath(context: RequestContext, { base, log }: Site): HandlerResponse {
-  const { method, pathname, url } = context.inbound;
-  const isCall = isCallPath(pathname, base);
-  const canonical = isCall || (method !== "GET" && method !== "HEAD") ? null : canonicalPath(pathname);
-  if (canonical !== null) return permanentRedirect(canonical + url.search);
-  const message =
-    "This path cannot be read: it has broken or needless percent-encoding, a doubled slash, a segment . or .., " +
-    "a backslash or a control character.";
-  if (!isCall) return textResponse(400, `${message}\n`);
-  return callErrorResponse(new RequestError("validation_error", message, { status: 400 }), context, log);
-}
-
-/** Returns the route that receives the body, if any. No host passes on a body of GET and HEAD. */
-function routeOfBody({ method }: InboundRequest, path: string | null, { router }: Site): RouteDefinition | undefined {
-  if (path === null || method === "GET" || method === "HEAD") return undefined;
-  const match = router(method, path);
-  return match?.kind === "route" ? match.route : undefined;
-}
-
-/** Returns whether a route handles a request. Its errors are those of calls. */
-function isRoute({ method, pathname }: InboundRequest, { router, base }: Site): boolean {
-  const path = isValidPath(pathname) ? pathBelowBase(pathname, base) : null;
-  return path !== null && router(method, path)?.kind === "route";
-}
-
-function maxRouteBody({ options }: RouteDefinition, { calls }: Site): number {
-  return options.max_body ?? calls.max_body ?? MAX_BODY_BYTES;
-}
-
-function handleOutsideBase(context: RequestContext, site: Site): Promise<HandlerResponse> {
-  site.warnOfRemovedBase(context.inbound.method, context.inbound.pathname);
-  return handleNotFound(context, site.pages);
-}
-
-function* handlePath(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
-  const file = site.files?.handle(context.inbound, path);
-  if (file) {
-    // If the file was deleted after the build, the request is one for a page or a route, which `before` has not seen.
-    const response = (yield* awaitMaybe(file)) ?? (yield* runBefore(context, path, site));
-    if (response) return response;
-  }
-  const response = yield* handleMatch(context, path, site);
-  return yield* awaitMaybe(compressPage(response, context, site));
-}
-
-function* handleMatch(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
-  const { method } = context.inbound;
-  const match = site.router(method, path);
-  const hasSlash = path !== "/" && path.endsWith("/");
-  switch (match?.kind) {
-    case undefined:
-      return handleBuiltInPath(path, site) ?? (yield* awaitMaybe(handleNotFound(context, site.pages)));
-    case "method":
-      return yield* awaitMaybe(methodNotAllowed(method, match.allow, site));
-    case "route": {
-      if (hasSlash) return yield* awaitMaybe(handleSlashedRoute(context, site));
-      const settings = { ...site.pages, maxBody: maxRouteBody(match.route, site) };
-      return yield* awaitMaybe(handleRoute(context, match.route, match.params, settings));
-    }
-    case "page":
-      if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
-      return completePage(context, yield* handlePage(context, match.page, match.params, site.pages), {
-        page: match.page,
-        site,
-      });
-  }
-}
-
-/** In development, the response describes how to handle the method. */
-async function methodNotAllowed(method: string, allow: string, { pages }: Site): Promise<HandlerResponse> {
-  await pages.reportUnserved?.(allow);
-  const hint = pages.development ? methodHint(method) : "";
-  return textResponse(405, `This URL allows ${allow}.${hint && ` ${hint}`}\n`, { allow });
-}
-
-async function handleForm(context: RequestContext, form: PageForm, site: Site): Promise<HandlerResponse> {
-  const response = await handlePageForm(context, form, { forms: site.calls, pages: site.pages });
-  return completePage(context, response, { page: form.page, site });
-}
-
-/** Completes the response of a page: removes a dead session cookie, and adds the security headers of the page. */
-function completePage(
-  context: RequestContext,
-  response: HandlerResponse,
-  { page, site }: { readonly page: PageDefinition | null; readonly site: Site },
-): HandlerResponse {
-  removeEndedSession(context);
-  const security = page && site.pageSecurity.get(page);
-  return security ? { ...response, security } : response;
-}
-
-/**
- * Redirects GET and HEAD to the path without the slash. Other methods get 404: many senders of webhooks do not follow
- * redirects. The router ignores the slash, but a rule of a proxy for the route's path does not apply to this path.
- */
-function handleSlashedRoute(context: RequestContext, { pages }: Site): HandlerResponse | Promise<HandlerResponse> {
-  const { method } = context.inbound;
-  if (method === "GET" || method === "HEAD") return redirectToCanonicalPath(context.inbound.url);
-  context.closeConnection ||= context.inbound.hasUndeclaredBody;
-  return handleNotFound(context, pages);
-}
-
-/** Removes slashes at the end of a page's path: below one, the page's relative links would resolve differently. */
-function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
-  return permanentRedirect(pathname.replace(/\/+$/, "") + search);
-}
-
-function permanentRedirect(location: string): HandlerResponse {
-  return { status: 308, headers: { location, ...PRIVATE_NO_STORE }, body: null };
-}
-
-/** Handles the framework's own paths, unless the application serves them. */
-function handleBuiltInPath(path: string, { draining, live, health, sessions, openapi }: Site): HandlerResponse | null {
-  if (path === "/healthz") return respondToHealthCheck(health);
-  if (path === "/readyz")
-    return respondToReadinessCheck(health, {
-      draining,
-      bus: live.bus.state,
-      hasRevocations: sessions.revocations.isLoaded,
-    });
-  // Only in development: a list of all functions would help an attacker.
-  return path === OPENAPI_PATH && openapi ? jsonResponse(200, openapi()) : null;
-}
-
 function errorResponse(context: RequestContext, error: unknown, site: Site): HandlerResponse {
   const { base, log } = site;
   if (error instanceof RequestError) {
@@ -329,4 +145,22 @@ function errorResponse(context: RequestContext, error: unknown, site: Site): Han
   }
   log.error({ id: context.id, err: error }, "A request failed");
   return textResponse(500, `Something went wrong on the server. Request ${context.id}\n`);
+}
+
+/** Returns whether a route handles a request. Its errors are those of calls. */
+function isRoute({ method, pathname }: InboundRequest, { router, base }: Site): boolean {
+  const path = isValidPath(pathname) ? pathBelowBase(pathname, base) : null;
+  return path !== null && router(method, path)?.kind === "route";
+}
+
+/** @throws TypeError for a URL, which `fetch` of browsers takes too */
+function requireRequest(request: unknown): void {
+  const isUrl = typeof request === "object" && request !== null && "href" in request;
+  if (typeof request !== "string" && !isUrl) return;
+  // A relative URL has no host. What follows the path may be a secret.
+  const [path = "/"] = String(request).split(/[?#]/);
+  const url = URL.canParse(path) ? path : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
+  throw new TypeError(
+    `app.fetch takes a Request, and received the URL ${JSON.stringify(path)}. Write app.fetch(new Request(${JSON.stringify(url)})).`,
+  );
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute } from "#test/compiled-app";
 import { pageOf, routeOf } from "../pages/index.ts";
-import { createRemovedBaseWarning } from "./removed-base.ts";
+import { createRemovedBaseWarning } from "./host-info.ts";
 import { createAppRouter } from "./router.ts";
 
 const page = pageOf(compiledPage("/account", () => null));

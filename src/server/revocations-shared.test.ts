@@ -15,7 +15,7 @@ import {
 } from "#test/revocable-app";
 import { readerOf, textOf } from "#test/streaming-app";
 import type { App } from "../app.ts";
-import { realtime } from "./realtime.ts";
+import { realtime } from "./site.ts";
 
 const apps: App[] = [];
 let bus: SharedBus;

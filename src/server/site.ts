@@ -7,35 +7,34 @@ import {
   createDataHeaders,
   createSecurityHeaders,
   type InboundRequest,
-  observeRedirects,
-  type Redirect,
+  MAX_BODY_BYTES,
+  MAX_BODY_BYTES_PER_CLIENT,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
   sessionCookieName,
 } from "../http/index.ts";
-import { APP_BUS, LiveUpdates, revocationSource } from "../live/index.ts";
+import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
+import type { ProjectInfo } from "../openapi/index.ts";
+import { DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
-import { type CallSettings, compileChecks } from "../rpc/index.ts";
+import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
 import { AppSessions, SESSIONS } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
-import { EventLoopDelay } from "./event-loop-delay.ts";
-import type { Health } from "./health.ts";
-import { createAddressReader, createProxyWarning } from "./host-info.ts";
-import type { Inspection } from "./inspection.ts";
+import type { MetricsEndpoint } from "./built-in-paths.ts";
+import { EventLoopDelay, type Health } from "./health.ts";
+import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
-import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
-import type { MetricsEndpoint } from "./metrics-endpoint.ts";
-import { type CalledFunction, checkCalledFunctions, type Listing } from "./modules.ts";
+import type { Inspection, Listing } from "./modules.ts";
 import { type RequestListener, RequestListeners } from "./observe-request.ts";
-import type { Observer } from "./observer.ts";
-import { createRemovedBaseWarning } from "./removed-base.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { createStaticFiles, type StaticFiles } from "./static-files.ts";
+
+/** The settings of live updates, for all applications of this process. */
+export const realtime: Realtime = createRealtime({ isBuilt: buildManifest !== null });
 
 /** Everything that the request pipeline uses of an application. */
 export interface Site {
@@ -173,74 +172,8 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
   };
 }
 
-/** The data that the development server provides in place of a build. */
-export interface Development {
-  /** The server functions that the current browser code calls. */
-  readonly called: readonly CalledFunction[];
-  readonly assets: Assets;
-  /** What the content security policy allows for the build tool. */
-  readonly buildTool: BuildToolAccess;
-  /** Renders the page that shows an error to the developer; `id` is the request's. */
-  readonly showError: (error: unknown, id: string) => Promise<string>;
-  /** Returns why a path has no page although a module declares one; `undefined` if none does, or the client is remote. */
-  readonly adviseUnloadedPage?: (path: string) => Promise<string | undefined>;
-  /**
-   * Reports the current request, for which there is no page or route.
-   *
-   * @param allow the methods that the path of the request has, if it has any
-   */
-  readonly reportUnserved?: (allow?: string) => Promise<void>;
-  /** Reports a redirect of a request to its own URL. */
-  readonly reportRedirectLoop?: (redirect: Redirect) => void;
-  /** Receives each redirect when it is created, in the code that creates it. */
-  readonly redirectCreated?: (redirect: Redirect) => void;
-  /** Prints an error in the terminal, after a line about the event. */
-  readonly printError: (error: unknown, event: string) => void;
-  /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
-  readonly publicFiles: { readonly dir: string; includes(path: string): boolean } | null;
-  /** Returns the OpenAPI document of the functions as JSON. */
-  readonly openapi: () => string;
-  /** Receives what the application does. Absent while the panel of the development server is closed. */
-  readonly observer?: Observer | undefined;
-}
-
-/**
- * Returns a site as the development server needs it: with its assets and its error page, and without rate limit.
- *
- * @throws Error when browser code calls a function that is not served
- */
-export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
-  const { calls, pages, config, inspection, log } = site;
-  const { assets, buildTool, called, showError, publicFiles, openapi, observer } = development;
-  const { adviseUnloadedPage, reportUnserved, reportRedirectLoop } = development;
-  // The functions of the inspection: those of `calls` may be the observed ones of the request before.
-  const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
-  checkCalledFunctions(called, { functions });
-  site.listeners.setDevelopment(observer);
-  observeRedirects(development.redirectCreated);
-  const observedLog = observer?.observeLog(log) ?? log;
-  return {
-    ...site,
-    pages: {
-      ...{ ...pages, assets, showError, adviseUnloadedPage, reportUnserved, reportRedirectLoop },
-      development: true,
-      log: observedLog,
-    },
-    calls: {
-      ...calls,
-      rate: null,
-      development: true,
-      functions: observer?.observeFunctions(functions) ?? functions,
-      log: observedLog,
-    },
-    files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
-    openapi,
-    ...securityOf(config, options, { pages: inspection.pages, buildTool }),
-  };
-}
-
 /** Builds the security headers of the application, and of pages that have options of their own. */
-function securityOf(
+export function securityOf(
   { cookieSecure: secure }: Config,
   options: SecurityOptions,
   { pages, buildTool }: { pages: Listing["pages"]; buildTool: BuildToolAccess | null },
@@ -270,5 +203,50 @@ function signInPath(path: string | undefined, router: Router): string | null {
   throw new Error(
     `new App: sign_in is ${JSON.stringify(path)}, but there is no page and no GET route with this path. List its module ` +
       "in `modules`.",
+  );
+}
+
+/** What an application accepts of request bodies. */
+interface BodyMaximums {
+  readonly functions: Iterable<FunctionDefinition>;
+  readonly routes: Listing["routes"];
+  /** The option of the application. */
+  readonly maxBody: number | undefined;
+  readonly config: Pick<Config, "maxUploadBytesPerClient">;
+}
+
+/**
+ * Checks that the uploads of one client may be as large as one body of each function and route.
+ *
+ * @throws RangeError otherwise: such a body would always be refused
+ */
+function checkMaxBodies({ functions, routes, maxBody, config }: BodyMaximums): void {
+  const limit = config.maxUploadBytesPerClient;
+  const check = (owner: string, bytes: number) => {
+    if (bytes <= limit) return;
+    throw new RangeError(
+      `max_body of ${owner} is ${bytes}, but one client may have only ${limit} bytes of uploads at once. Set ` +
+        "WEB_MAX_UPLOAD_BYTES_PER_CLIENT, and WEB_MAX_UPLOAD_BYTES, to more.",
+    );
+  };
+  for (const definition of functions)
+    check(`the function ${definition.signature.name}`, maxFormBody(definition, maxBody));
+  for (const { options, method, path } of routes) {
+    check(`the route ${method} ${path}`, options.max_body ?? maxBody ?? MAX_BODY_BYTES);
+  }
+}
+
+/**
+ * Returns how many bytes of bodies one client may have in memory: at least the largest JSON that a function accepts.
+ *
+ * @param maxBody the option of the application
+ */
+function maxBodyBytesPerClient(
+  functions: ReadonlyMap<string, FunctionDefinition>,
+  maxBody: number | undefined,
+): number {
+  return Math.max(
+    MAX_BODY_BYTES_PER_CLIENT,
+    ...[...functions.values()].map((definition) => maxCallBody(definition, maxBody)),
   );
 }

@@ -2,8 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { recordedLog } from "#test/recorded-log";
-import { createStartHook } from "./start-hook.ts";
-import { runLastWork } from "./stop-hook.ts";
+import { createStartHook, runLastWork } from "./hooks.ts";
 
 const MODULE = { ping: compiledServer("ping", () => "pong") };
 

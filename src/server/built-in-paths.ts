@@ -1,4 +1,33 @@
-import { CONNECTION_CLOSE, type HandlerResponse, type InboundRequest, textResponse } from "../http/index.ts";
+import {
+  CONNECTION_CLOSE,
+  type HandlerResponse,
+  type InboundRequest,
+  jsonResponse,
+  textResponse,
+} from "../http/index.ts";
+import { openapiJson } from "../openapi/index.ts";
+import { OPENAPI_PATH } from "../protocol/index.ts";
+import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
+import type { Site } from "./site.ts";
+
+/** Handles the framework's own paths, unless the application serves them. Returns `null` for any other path. */
+export function handleBuiltInPath(
+  path: string,
+  { draining, live, health, sessions, pages, inspection, project }: Site,
+): HandlerResponse | null {
+  if (path === "/healthz") return respondToHealthCheck(health);
+  if (path === "/readyz")
+    return respondToReadinessCheck(health, {
+      draining,
+      bus: live.bus.state,
+      hasRevocations: sessions.revocations.isLoaded,
+    });
+  // Only in development: a list of all functions would help an attacker.
+  if (path === OPENAPI_PATH && pages.development) {
+    return jsonResponse(200, openapiJson(inspection, project));
+  }
+  return null;
+}
 
 /** A response with metrics, or why there are none. */
 export interface MetricsResponse {

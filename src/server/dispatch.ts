@@ -1,0 +1,206 @@
+import { handleFormCall } from "../forms/index.ts";
+import {
+  awaitMaybe,
+  canonicalPath,
+  checkDeclaredLength,
+  discardBody,
+  type HandlerResponse,
+  type InboundRequest,
+  isCallPath,
+  isValidPath,
+  MAX_BODY_BYTES,
+  type MaybeAsync,
+  PRIVATE_NO_STORE,
+  pathBelowBase,
+  type RequestContext,
+  RequestError,
+  textResponse,
+} from "../http/index.ts";
+import {
+  handleNotFound,
+  handlePage,
+  handlePageForm,
+  handleRoute,
+  methodHint,
+  type PageDefinition,
+  type PageForm,
+  type RouteDefinition,
+} from "../pages/index.ts";
+import { FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
+import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
+import { removeEndedSession } from "../session/index.ts";
+import { runBefore } from "./before.ts";
+import { handleBuiltInPath, handleMetrics } from "./built-in-paths.ts";
+import { compressPage } from "./page-compression.ts";
+import { isHealthPath } from "./request-target.ts";
+import { findPageForm } from "./router.ts";
+import type { Site } from "./site.ts";
+
+/**
+ * Returns the generator that handles a request. For a call, it usually is that of {@link handleCall} itself, because one more
+ * generator takes 2% of the time of a call.
+ */
+export function dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerResponse | Response> {
+  const { pathname } = context.inbound;
+  const isValid = isValidPath(pathname);
+  const path = isValid ? pathBelowBase(pathname, site.base) : null;
+  const isCallAtOnce = site.sessions.revocations.isLoaded && !site.metrics && !site.before;
+  if (isCallAtOnce && path?.startsWith(RPC_PREFIX)) return handleCallPath(context, path, site);
+  return dispatchInSteps(context, { path, isValid }, site);
+}
+
+function handleCallPath(context: RequestContext, path: string, { calls }: Site): MaybeAsync<HandlerResponse> {
+  return handleCall(context, path.slice(RPC_PREFIX.length), calls);
+}
+
+function* dispatchInSteps(
+  context: RequestContext,
+  { path, isValid }: { readonly path: string | null; readonly isValid: boolean },
+  site: Site,
+): MaybeAsync<HandlerResponse | Response> {
+  const { inbound } = context;
+  const { revocations } = site.sessions;
+  // Only if app.start() was not awaited, or while the store is unreachable. It waits for at most a second.
+  if (!revocations.isLoaded) {
+    yield* awaitMaybe(revocations.startForRequest());
+    context.revocationOrder = revocations.order; // what was read at the start was before the request
+  }
+  if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
+  if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
+    const answer = yield* runBefore(context, path, site);
+    if (answer) return answer;
+  }
+  if (path?.startsWith(RPC_PREFIX)) return yield* handleCallPath(context, path, site);
+  if (path?.startsWith(FORM_PREFIX)) {
+    return yield* awaitMaybe(handleFormCall(context, path.slice(FORM_PREFIX.length), site.calls));
+  }
+  const form = path === null ? null : findPageForm(inbound, path, site.router);
+  if (form) {
+    const response = yield* awaitMaybe(handleForm(context, form, site));
+    return yield* awaitMaybe(compressPage(response, context, site));
+  }
+  const reader = routeOfBody(inbound, path, site);
+  checkDeclaredLength(inbound, reader ? maxRouteBody(reader, site) : undefined);
+  if (inbound.hasUndeclaredBody && !reader) yield* awaitMaybe(discardBody(context));
+  if (!isValid) return rejectPath(context, site);
+  const live = path === null ? null : site.live.handle(context, path);
+  if (live) return yield* awaitMaybe(live);
+  if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
+  return yield* handlePath(context, path, site);
+}
+
+/** Returns whether a request is one for a file of the build or a health check: these are served without `before`. */
+function isExemptFromBefore(inbound: InboundRequest, path: string | null, { files, router }: Site): boolean {
+  if (path === null || path.startsWith(RPC_PREFIX)) return false;
+  if (files?.has(inbound, path)) return true;
+  return isHealthPath(path) && !router(inbound.method, path);
+}
+
+/**
+ * Responds to a path that cannot be routed: with the error body below the path of calls, and with text elsewhere. GET and HEAD
+ * of a path with needless percent-encoding are redirected to the path without it.
+ */
+function rejectPath(context: RequestContext, { base, log }: Site): HandlerResponse {
+  const { method, pathname, url } = context.inbound;
+  const isCall = isCallPath(pathname, base);
+  const canonical = isCall || (method !== "GET" && method !== "HEAD") ? null : canonicalPath(pathname);
+  if (canonical !== null) return permanentRedirect(canonical + url.search);
+  const message =
+    "This path cannot be read: it has broken or needless percent-encoding, a doubled slash, a segment . or .., " +
+    "a backslash or a control character.";
+  if (!isCall) return textResponse(400, `${message}\n`);
+  return callErrorResponse(new RequestError("validation_error", message, { status: 400 }), context, log);
+}
+
+/** Returns the route that receives the body, if any. No host passes on a body of GET and HEAD. */
+function routeOfBody({ method }: InboundRequest, path: string | null, { router }: Site): RouteDefinition | undefined {
+  if (path === null || method === "GET" || method === "HEAD") return undefined;
+  const match = router(method, path);
+  return match?.kind === "route" ? match.route : undefined;
+}
+
+function maxRouteBody({ options }: RouteDefinition, { calls }: Site): number {
+  return options.max_body ?? calls.max_body ?? MAX_BODY_BYTES;
+}
+
+function handleOutsideBase(context: RequestContext, site: Site): Promise<HandlerResponse> {
+  site.warnOfRemovedBase(context.inbound.method, context.inbound.pathname);
+  return handleNotFound(context, site.pages);
+}
+
+function* handlePath(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
+  const file = site.files?.handle(context.inbound, path);
+  if (file) {
+    // If the file was deleted after the build, the request is one for a page or a route, which `before` has not seen.
+    const response = (yield* awaitMaybe(file)) ?? (yield* runBefore(context, path, site));
+    if (response) return response;
+  }
+  const response = yield* handleMatch(context, path, site);
+  return yield* awaitMaybe(compressPage(response, context, site));
+}
+
+function* handleMatch(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
+  const { method } = context.inbound;
+  const match = site.router(method, path);
+  const hasSlash = path !== "/" && path.endsWith("/");
+  switch (match?.kind) {
+    case undefined:
+      return handleBuiltInPath(path, site) ?? (yield* awaitMaybe(handleNotFound(context, site.pages)));
+    case "method":
+      return yield* awaitMaybe(methodNotAllowed(method, match.allow, site));
+    case "route": {
+      if (hasSlash) return yield* awaitMaybe(handleSlashedRoute(context, site));
+      const settings = { ...site.pages, maxBody: maxRouteBody(match.route, site) };
+      return yield* awaitMaybe(handleRoute(context, match.route, match.params, settings));
+    }
+    case "page":
+      if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
+      return completePage(context, yield* handlePage(context, match.page, match.params, site.pages), {
+        page: match.page,
+        site,
+      });
+  }
+}
+
+/** In development, the response describes how to handle the method. */
+async function methodNotAllowed(method: string, allow: string, { pages }: Site): Promise<HandlerResponse> {
+  await pages.reportUnserved?.(allow);
+  const hint = pages.development ? methodHint(method) : "";
+  return textResponse(405, `This URL allows ${allow}.${hint && ` ${hint}`}\n`, { allow });
+}
+
+async function handleForm(context: RequestContext, form: PageForm, site: Site): Promise<HandlerResponse> {
+  const response = await handlePageForm(context, form, { forms: site.calls, pages: site.pages });
+  return completePage(context, response, { page: form.page, site });
+}
+
+/** Completes the response of a page: removes a dead session cookie, and adds the security headers of the page. */
+function completePage(
+  context: RequestContext,
+  response: HandlerResponse,
+  { page, site }: { readonly page: PageDefinition | null; readonly site: Site },
+): HandlerResponse {
+  removeEndedSession(context);
+  const security = page && site.pageSecurity.get(page);
+  return security ? { ...response, security } : response;
+}
+
+/**
+ * Redirects GET and HEAD to the path without the slash. Other methods get 404: many senders of webhooks do not follow
+ * redirects. The router ignores the slash, but a rule of a proxy for the route's path does not apply to this path.
+ */
+function handleSlashedRoute(context: RequestContext, { pages }: Site): HandlerResponse | Promise<HandlerResponse> {
+  const { method } = context.inbound;
+  if (method === "GET" || method === "HEAD") return redirectToCanonicalPath(context.inbound.url);
+  context.closeConnection ||= context.inbound.hasUndeclaredBody;
+  return handleNotFound(context, pages);
+}
+
+/** Removes slashes at the end of a page's path: below one, the page's relative links would resolve differently. */
+function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
+  return permanentRedirect(pathname.replace(/\/+$/, "") + search);
+}
+
+function permanentRedirect(location: string): HandlerResponse {
+  return { status: 308, headers: { location, ...PRIVATE_NO_STORE }, body: null };
+}
