@@ -3,17 +3,20 @@ import { type Config, loadConfig, unreportedMisspellings } from "./config/index.
 import { currentContext, traceIdOf } from "./http/index.ts";
 import {
   type ClosableAppLog,
+  type ConsoleLogger,
   createAppLog,
   createConsoleLogger,
   createJsonLogger,
   droppedLogLines,
   isPublishFailure,
+  type Logger,
   wrapLogger,
 } from "./logging/index.ts";
 import { Metrics } from "./metrics/index.ts";
 import type { PublishedMessage } from "./protocol/index.ts";
 import type { ManagedRateStore, Rate } from "./rate-limit/index.ts";
 import {
+  type AppInternals,
   type AppOptions,
   addressOf,
   attachInternals,
@@ -23,13 +26,17 @@ import {
   createAccessLog,
   createSite,
   createStartHook,
+  type Development,
   ErrorHook,
   handleFetch,
   handleRequest,
   hasSharedBus,
+  type LastWork,
   listModules,
   logUnsent,
+  type MetricsEndpoint,
   type RequestInfo,
+  type RequestListener,
   reportOnce,
   requestTarget,
   runLastWork,
@@ -61,15 +68,14 @@ export class App {
   /** The path below which the application is served; empty for the root. */
   readonly base: string;
 
-  readonly #log: ClosableAppLog;
+  // In the order in which they are created. Each uses the later ones only once the application exists.
   readonly #metrics: Metrics | undefined;
+  readonly #logging: AppLogging;
   readonly #rate: ManagedRateStore | null;
-  readonly #tracing: Tracing;
-  readonly #startHook: () => Promise<void>;
-  readonly #lastWork: Parameters<typeof runLastWork>[0];
-  readonly #exportTraces = { name: "The export of traces", run: () => this.#tracing.flush() };
-  #closing: Promise<void> | undefined;
   #site: Site;
+  readonly #tracing: Tracing;
+  readonly #hooks: AppHooks;
+  #closing: Promise<void> | undefined;
 
   constructor(options: AppOptions) {
     checkAppOptions(options);
@@ -81,77 +87,29 @@ export class App {
     this.functions = [...listing.functions.keys()];
     this.pages = listing.pages.map((page) => page.path);
     this.base = options.base ?? "";
-    const consoleLog = this.config.production || options.log ? null : createConsoleLogger();
-    const logger = options.log ? wrapLogger(options.log) : (consoleLog ?? createJsonLogger());
-    const errorHook = options.on_error && new ErrorHook(options.on_error, { log: logger, site: () => this.#site });
-    const { metricsPath: path, metricsPort } = this.config;
-    const metrics = path === undefined ? undefined : this.#createMetrics();
-    this.#metrics = metrics;
-    const log = createAppLog(logger, {
-      level: this.config.logLevel,
-      requestFields: traceFields,
-      onError: reportOnce((error, context) => {
-        if (context) this.#tracing.failed(context, error);
-        if (!isPublishFailure(error)) errorHook?.report(error, context);
-      }),
-      onPublishFailures: (error) => errorHook?.report(error, currentContext()),
-      onRefused: metrics?.refused,
-    });
-    this.#log = log;
+    this.#metrics = this.#createMetrics();
+    this.#logging = this.#createLogging(options);
+    const { log } = this.#logging;
     for (const { variable, problem, fix } of unreportedMisspellings(env)) {
       log.warn({ variable }, `${variable} ${problem} ${fix}`);
     }
-    const rate = options.rate ?? DEFAULT_RATE;
+    const { rate = DEFAULT_RATE } = options;
     this.#rate = rate === false ? null : openRateStore(rate, { redis: () => this.#site.live.bus.redis, log });
     this.#site = createSite(options, {
       config: this.config,
       listing,
       rate: this.#rate,
       log,
-      listeners: [...(this.config.accessLog ? [createAccessLog(logger)] : []), ...(metrics ? [metrics.listener] : [])],
-      metrics:
-        metrics && path !== undefined && metricsPort === undefined
-          ? { path, respond: (token) => metrics.respond(token) }
-          : undefined,
+      listeners: this.#createListeners(),
+      metrics: this.#metricsEndpoint(),
     });
-    this.#startHook = createStartHook(options.on_start, log);
-    const settleErrors = { name: ON_ERROR, run: () => errorHook?.settled() };
-    const stopHook = { name: "on_stop of new App", run: () => options.on_stop?.() };
-    this.#lastWork = [[settleErrors], [stopHook, this.#exportTraces]];
     this.#tracing = new Tracing({
       log,
       addListener: (listener) => this.#site.listeners.add(listener),
       observeBus: (observe) => this.#site.live.observeBus(observe),
     });
-    attachInternals(this, {
-      log,
-      sessions: this.#site.sessions,
-      inspection: this.#site.inspection,
-      handle: (inbound) => handleRequest(inbound, this.#site),
-      onMount: () => this.#warnUnlessBuilt(),
-      metrics: metrics && ((token) => metrics.respond(token)),
-      logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
-      logCrash: async (error) => {
-        logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
-        const report = { name: ON_ERROR, run: () => errorHook?.reportFatal(error) };
-        await runLastWork([[report, this.#exportTraces]], logger);
-      },
-      clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
-      checkPackages: async () => this.#metrics?.start(),
-      hooks: {
-        hasStop: options.on_stop !== undefined,
-        start: this.#startHook,
-        stop: () => runLastWork([[settleErrors], [stopHook]], log),
-      },
-      targetOf: (inbound) => requestTarget(inbound, this.#site),
-      liveConnections: () => this.#site.live.connections,
-      setDevelopment: (development) => {
-        const { observer, printError } = development;
-        this.#site.live.setDevelopment(observer && ((channel, json) => observer.published(channel, json)));
-        if (consoleLog) consoleLog.printError = printError;
-        this.#site = siteInDevelopment(this.#site, options, development);
-      },
-    });
+    this.#hooks = this.#createHooks(options);
+    attachInternals(this, this.#createInternals(options));
     this.#site.live.register(); // last, so that an application whose constructor throws is not found by publish()
   }
 
@@ -186,7 +144,7 @@ export class App {
       uploads.start(),
       sessions.revocations.start(this.config.production ? FIRST_READ_MS : FIRST_READ_DEVELOPMENT_MS),
     ]);
-    await this.#startHook();
+    await this.#hooks.start();
     health.isStarting = false;
   }
 
@@ -234,8 +192,9 @@ export class App {
     await this.#site.live.close();
     await this.#rate?.close();
     this.#site.health.delay.close();
-    await runLastWork(this.#lastWork, this.#log);
-    this.#log.close();
+    const { settleErrors, stop, exportTraces } = this.#hooks;
+    await runLastWork([[settleErrors], [stop, exportTraces]], this.#logging.log);
+    this.#logging.log.close();
   }
 
   /**
@@ -251,7 +210,8 @@ export class App {
     this.#site.live.drain(seconds * 1000);
   }
 
-  #createMetrics(): Metrics {
+  #createMetrics(): Metrics | undefined {
+    if (this.config.metricsPath === undefined) return undefined;
     const { live, health } = { live: () => this.#site.live, health: () => this.#site.health };
     return new Metrics(this.config, {
       liveConnections: () => live().connections.length,
@@ -262,6 +222,84 @@ export class App {
     });
   }
 
+  #createLogging(options: AppOptions): AppLogging {
+    const consoleLog = this.config.production || options.log ? null : createConsoleLogger();
+    const logger = options.log ? wrapLogger(options.log) : (consoleLog ?? createJsonLogger());
+    const errorHook = options.on_error && new ErrorHook(options.on_error, { log: logger, site: () => this.#site });
+    const log = createAppLog(logger, {
+      level: this.config.logLevel,
+      requestFields: traceFields,
+      onError: reportOnce((error, context) => {
+        if (context) this.#tracing.failed(context, error);
+        if (!isPublishFailure(error)) errorHook?.report(error, context);
+      }),
+      onPublishFailures: (error) => errorHook?.report(error, currentContext()),
+      onRefused: this.#metrics?.refused,
+    });
+    return { log, logger, consoleLog, errorHook };
+  }
+
+  #createListeners(): RequestListener[] {
+    const accessLog = this.config.accessLog ? [createAccessLog(this.#logging.logger)] : [];
+    return this.#metrics ? [...accessLog, this.#metrics.listener] : accessLog;
+  }
+
+  /** Returns the metrics as the application serves them; `undefined` if it has none, or they have a port of their own. */
+  #metricsEndpoint(): MetricsEndpoint | undefined {
+    const { metricsPath: path, metricsPort } = this.config;
+    const metrics = this.#metrics;
+    if (!metrics || path === undefined || metricsPort !== undefined) return undefined;
+    return { path, respond: (token) => metrics.respond(token) };
+  }
+
+  #createHooks(options: AppOptions): AppHooks {
+    const { log, errorHook } = this.#logging;
+    return {
+      start: createStartHook(options.on_start, log),
+      settleErrors: { name: ON_ERROR, run: () => errorHook?.settled() },
+      stop: { name: "on_stop of new App", run: () => options.on_stop?.() },
+      exportTraces: { name: "The export of traces", run: () => this.#tracing.flush() },
+    };
+  }
+
+  #createInternals(options: AppOptions): AppInternals {
+    const { log, logger, errorHook } = this.#logging;
+    const { start, settleErrors, stop, exportTraces } = this.#hooks;
+    const metrics = this.#metrics;
+    return {
+      log,
+      sessions: this.#site.sessions,
+      inspection: this.#site.inspection,
+      handle: (inbound) => handleRequest(inbound, this.#site),
+      onMount: () => this.#warnUnlessBuilt(),
+      metrics: metrics && ((token) => metrics.respond(token)),
+      logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
+      logCrash: async (error) => {
+        logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
+        const reportError = { name: ON_ERROR, run: () => errorHook?.reportFatal(error) };
+        await runLastWork([[reportError, exportTraces]], logger);
+      },
+      clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
+      checkPackages: async () => metrics?.start(),
+      hooks: {
+        hasStop: options.on_stop !== undefined,
+        start,
+        stop: () => runLastWork([[settleErrors], [stop]], log),
+      },
+      targetOf: (inbound) => requestTarget(inbound, this.#site),
+      liveConnections: () => this.#site.live.connections,
+      setDevelopment: (development) => this.#setDevelopment(options, development),
+    };
+  }
+
+  #setDevelopment(options: AppOptions, development: Development): void {
+    const { observer, printError } = development;
+    const { consoleLog } = this.#logging;
+    this.#site.live.setDevelopment(observer && ((channel, json) => observer.published(channel, json)));
+    if (consoleLog) consoleLog.printError = printError;
+    this.#site = siteInDevelopment(this.#site, options, development);
+  }
+
   #warnUnlessBuilt(): void {
     const { log, pages } = this.#site;
     if (this.pages.length === 0 || pages.assets) return;
@@ -270,6 +308,25 @@ export class App {
       "This application was not built: its pages have no scripts and no style sheets. Run tsweb build, and mount dist/app.mjs instead.",
     );
   }
+}
+
+/** What an application logs with. */
+interface AppLogging {
+  readonly log: ClosableAppLog;
+  /** What `log` writes to. */
+  readonly logger: Logger;
+  /** The same, if it writes to the console in development. */
+  readonly consoleLog: ConsoleLogger | null;
+  readonly errorHook: ErrorHook | undefined;
+}
+
+/** The functions of the application that run at the start and the end, and what has to end before the process does. */
+interface AppHooks {
+  /** Runs `on_start` once. */
+  readonly start: () => Promise<void>;
+  readonly settleErrors: LastWork;
+  readonly stop: LastWork;
+  readonly exportTraces: LastWork;
 }
 
 /** Returns the trace id of the current request, which every log line has. */

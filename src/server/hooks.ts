@@ -150,32 +150,36 @@ const SLOW_START =
 /** How long an application waits for what it has to complete before the process ends. */
 const STOP_TIMEOUT_MS = 2_000;
 
+/** What an application has to complete before the process ends. */
+export interface LastWork {
+  /** The subject of the log line if it fails: `on_stop of new App`. */
+  readonly name: string;
+  readonly run: () => unknown;
+}
+
 /**
  * Runs the last work of an application, step by step, for at most two seconds in all. Never rejects: what fails, or takes
  * longer, is logged.
  *
- * @param steps what is done one after the other; the work of a step, by its name for the log, runs at the same time
+ * @param steps what is done one after the other; the work of one step runs at the same time
  */
-export async function runLastWork(
-  steps: readonly Readonly<Record<string, () => unknown>>[],
-  log: Logger,
-): Promise<void> {
+export async function runLastWork(steps: readonly (readonly LastWork[])[], log: Logger): Promise<void> {
   const running = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, STOP_TIMEOUT_MS);
   });
-  const runStep = async ([name, work]: readonly [string, () => unknown]) => {
+  const runWork = async ({ name, run }: LastWork) => {
     running.add(name);
     try {
-      await work();
+      await run();
     } catch (err) {
       log.error({ err }, `${name} failed`);
     }
     running.delete(name);
   };
   for (const step of steps) {
-    const done = Promise.all(Object.entries(step).map(runStep)).then(() => true);
+    const done = Promise.all(step.map(runWork)).then(() => true);
     if (!(await Promise.race([done, timeout]))) break;
   }
   clearTimeout(timer);

@@ -2,14 +2,15 @@ export { hasSharedBus } from "../live/index.ts";
 export { type AppOptions, checkAppOptions } from "./app-options.ts";
 export type { Before, BeforeInput, BeforeResult } from "./before.ts";
 export { buildManifest } from "./build-manifest.ts";
-export type { MetricsResponse } from "./built-in-paths.ts";
-export { respondToLoadFailure, siteInDevelopment } from "./development.ts";
+export type { MetricsEndpoint, MetricsResponse } from "./built-in-paths.ts";
+export { type Development, respondToLoadFailure, siteInDevelopment } from "./development.ts";
 export {
   createStartHook,
   type ErrorDetails,
   ErrorHook,
   type ErrorKind,
   type FailedRequest,
+  type LastWork,
   type OnError,
   reportOnce,
   runLastWork,
