@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RPCError } from "../errors.ts";
-import { MAX_DEPTH, readArguments } from "./body.ts";
+import { MAX_DEPTH, readArguments } from "./arguments.ts";
 
 /** Returns a body whose `args` nest this deep, `args` itself included. */
 function nested(depth: number, [open, close]: readonly [string, string]): string {

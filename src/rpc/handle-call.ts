@@ -13,20 +13,24 @@ import {
 import type { AppLog } from "../logging/index.ts";
 import { BUILD_HEADER, toJson } from "../protocol/index.ts";
 import { type ConcurrencyLimit, clientKey, type RateStore, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
-import { bindArguments } from "./arguments.ts";
-import { readArguments } from "./body.ts";
-import { requireFunction, requireJson, requirePost, requireRateLeft, requireSignIn } from "./call-checks.ts";
+import { bindArguments, readArguments } from "./arguments.ts";
+import { logHandwrittenCall, withSimilarName } from "./call-advice.ts";
+import {
+  type BuildSettings,
+  requireFunction,
+  requireJson,
+  requirePost,
+  requireRateLeft,
+  requireSameSignature,
+  requireSignIn,
+} from "./call-checks.ts";
 import { callRedirect } from "./call-redirect.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
-import { logHandwrittenCall } from "./handwritten-call.ts";
-import { adviseOfMaxBody, maxCallBody } from "./max-body.ts";
+import { adviseOfMaxBody, maxCallBody, withTimeLimit } from "./limits.ts";
 import type { FunctionDefinition } from "./server.ts";
-import { withSimilarName } from "./similar-name.ts";
-import { type BuildSettings, requireSameSignature } from "./stale-builds.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
-import { withTimeLimit } from "./time-limit.ts";
 import { validateArguments } from "./validate.ts";
 
 /** The server functions of an application, by name. */

@@ -1,13 +1,17 @@
 import { RPCError } from "../errors.ts";
-import type { HandlerResponse, RequestContext } from "../http/index.ts";
-import { PRIVATE_NO_STORE, redirectTarget, runInContext } from "../http/index.ts";
+import {
+  type HandlerResponse,
+  PRIVATE_NO_STORE,
+  type RequestContext,
+  redirectTarget,
+  runInContext,
+} from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
 import { hasSessionEnded, watchSession } from "../session/index.ts";
 import { redirectHeader } from "./call-redirect.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
-import { eventLoopYielder } from "./yield-to-event-loop.ts";
 
 /** A streaming call. */
 export interface StreamCall {
@@ -153,3 +157,23 @@ class IdleWait {
 
 /** The error with which a stream ends whose session has been revoked or has expired since its request began. */
 const SIGNED_OUT = new RPCError("unauthenticated", "You were signed out.");
+
+/** How long a stream may run before it yields to the event loop, in milliseconds. */
+const MAX_RUN_MS = 2;
+
+/**
+ * Returns a function that yields to the event loop if 2 ms have passed since it last did.
+ *
+ * Without it, a generator that awaits no I/O, read by a client as fast as it writes, would run in microtasks alone
+ * and block all other requests.
+ *
+ * @see docs/protocol.md 6.3
+ */
+function eventLoopYielder(): () => Promise<void> {
+  let startedAt = performance.now();
+  return async () => {
+    if (performance.now() - startedAt < MAX_RUN_MS) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    startedAt = performance.now();
+  };
+}

@@ -1,6 +1,5 @@
-export { bindArguments } from "./arguments.ts";
-export { readArgumentsField } from "./body.ts";
-export { requireFunction, requireRateLeft, requireSignIn } from "./call-checks.ts";
+export { bindArguments, readArgumentsField } from "./arguments.ts";
+export { isStaleError, requireFunction, requireRateLeft, requireSameSignature, requireSignIn } from "./call-checks.ts";
 export { callRedirect, redirectHeader } from "./call-redirect.ts";
 export {
   callerError,
@@ -21,7 +20,7 @@ export {
   findFunction,
   handleCall,
 } from "./handle-call.ts";
-export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./max-body.ts";
+export { adviseOfMaxBody, checkTimeLimit, maxCallBody, maxFormBody, withTimeLimit } from "./limits.ts";
 export {
   definitionOf,
   type FunctionDefinition,
@@ -31,7 +30,5 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
-export { isStaleError, requireSameSignature } from "./stale-builds.ts";
-export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
 export { issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
 export { isSecretName } from "./value-path.ts";

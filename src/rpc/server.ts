@@ -1,15 +1,21 @@
 import { checkMaxBody } from "../bodies/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import { Redirect } from "../http/index.ts";
-import type { Call, NotSendable, Sendable, SerializeOptions, Signature, Stream } from "../protocol/index.ts";
-import { type SerializedResult, toJson } from "../protocol/index.ts";
+import { checkMaxBody, Redirect } from "../http/index.ts";
+import {
+  type Call,
+  type NotSendable,
+  type Sendable,
+  type SerializedResult,
+  type SerializeOptions,
+  type Signature,
+  type Stream,
+  toJson,
+} from "../protocol/index.ts";
 import { session } from "../session/index.ts";
-import { localCall } from "./local-call.ts";
-import { localStream } from "./local-stream.ts";
-import { withResultSchema } from "./returns.ts";
-import { checkTimeLimit } from "./time-limit.ts";
-import { checkSchema, checkSchemas, type ParameterSchemas, type StandardSchema } from "./validate.ts";
+import { checkTimeLimit } from "./limits.ts";
+import { localCall, localStream } from "./local-call.ts";
+import { checkSchema, checkSchemas, type ParameterSchemas, type StandardSchema, withResultSchema } from "./validate.ts";
 
 /** The annotation of a whole-number parameter: a numeric string is coerced, `3.5` is rejected. */
 export type int = number;

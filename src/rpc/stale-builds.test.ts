@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RPCError } from "../errors.ts";
 import { RequestError } from "../http/index.ts";
+import { isStaleError, requireSameSignature } from "./call-checks.ts";
 import type { FunctionDefinition } from "./server.ts";
-import { isStaleError, requireSameSignature } from "./stale-builds.ts";
 
 const SERVER_BUILD = "0mwscmxpswkak";
 const EARLIER = "0mwscmxpswka0";
