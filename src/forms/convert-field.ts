@@ -1,7 +1,6 @@
-import type { ListShape, ObjectFields, ObjectShape, TypeShape } from "../protocol/index.ts";
-import { convertScalar, type Scalar } from "./convert-scalar.ts";
+import type { Coercion, ListShape, ObjectFields, ObjectShape, TypeShape } from "../protocol/index.ts";
+import { coerceTo, MISMATCH } from "../rpc/index.ts";
 import type { FieldNode } from "./field-tree.ts";
-import { MESSAGES, mismatchMessage } from "./messages.ts";
 
 /** What the conversion of a form's fields collects, and what it needs. */
 export interface ConvertedFields {
@@ -193,4 +192,52 @@ function selectCase(
     const shape = fields.find(([name]) => name === by)?.[1];
     return text !== undefined && shape !== undefined && convertScalar(shape, text).matches;
   });
+}
+
+/** The result of a conversion. */
+type Scalar = { readonly matches: true; readonly value: unknown } | { readonly matches: false };
+
+/**
+ * Converts the text of a field to a scalar type: a literal, a text, a number or a boolean, in this order. Numbers and
+ * booleans are written as in calls.
+ *
+ * Every value of a form is a text. So a type that has `string` takes every text unchanged, and `int | boolean` takes
+ * what either of them takes.
+ *
+ * @see docs/protocol.md 4.2 and 15.3
+ */
+function convertScalar({ kinds = [], literals = [] }: TypeShape, text: string): Scalar {
+  if (literals.includes(text) || kinds.includes("string")) return { matches: true, value: text };
+  for (const literal of literals) {
+    if (coerceTo(kindOf(literal), text) === literal) return { matches: true, value: literal };
+  }
+  for (const kind of kinds) {
+    const value = coerceTo(kind === "string" ? "any" : kind, text);
+    if (value !== MISMATCH) return { matches: true, value };
+  }
+  return { matches: false };
+}
+
+function kindOf(literal: string | number | boolean): Coercion {
+  if (typeof literal === "boolean") return "boolean";
+  return typeof literal === "number" ? "float" : "any";
+}
+
+/** The messages about fields. They are for users of the application, unlike those of calls. */
+export const MESSAGES = {
+  required: "This field is required.",
+  int: "Enter a whole number.",
+  float: "Enter a number.",
+  boolean: "Choose yes or no.",
+  file: "Choose a file.",
+  choice: "Choose one of the options.",
+  invalid: "This value is not valid.",
+} as const;
+
+/** Returns the message for a text that does not match its type. */
+function mismatchMessage({ kinds = [], literals = [] }: TypeShape): string {
+  if (literals.length > 0 && kinds.length === 0) return MESSAGES.choice;
+  const [kind] = kinds;
+  if (literals.length > 0 || kinds.length !== 1 || kind === undefined || kind === "string") return MESSAGES.invalid;
+  return MESSAGES[kind];
 }

@@ -1,9 +1,17 @@
 import { type FormValue, readForm } from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
-import { type RequestContext, RequestError } from "../http/index.ts";
+import {
+  CONNECTION_CLOSE,
+  type RequestContext,
+  RequestError,
+  requireIdentityEncoding,
+  requireSameOrigin,
+} from "../http/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
 import {
   adviseOfMaxBody,
+  type CallSettings,
   countAgainstRate,
   type FunctionDefinition,
   isStaleError,
@@ -14,8 +22,8 @@ import {
   requireSameSignature,
   requireSignIn,
 } from "../rpc/index.ts";
+import { type FormValue, formTypeOf, readForm } from "../uploads/index.ts";
 import type { FormFields } from "./field-tree.ts";
-import type { FormSettings } from "./form-settings.ts";
 
 /** A form that was received. It may have been refused: then nothing of its files was stored. */
 export interface ReceivedForm {
@@ -147,4 +155,46 @@ function textOf(fields: FormFields, name: string): string | undefined {
 
 function keyOf(fields: FormFields): string {
   return textOf(fields, KEY_FIELD) ?? "";
+}
+
+/** The settings of the forms of an application, and of their two addresses. */
+export interface FormSettings
+  extends Pick<
+    CallSettings,
+    "functions" | "log" | "rate" | "rpc_timeout" | "max_body" | "strict" | "development" | "build" | "connectionsBefore"
+  > {
+  /** The application's base, which is prepended to redirects. */
+  readonly base: string;
+  /** Whether the fields of a refused form are read: a page shows again what was typed. */
+  readonly keepsFields: boolean;
+  /** The build of the page and the hash of the function, as the form carries them. @see docs/protocol.md 3.9 */
+  readonly version: string | null | undefined;
+}
+
+/**
+ * The checks that a form passes before its function is looked up. Each of them throws the error of the response.
+ *
+ * @see docs/protocol.md 15.2
+ */
+
+/**
+ * Throws unless a request is the form of a page of this site: its method is POST, its content type is that of a form,
+ * and its origin is that of the site.
+ *
+ * @throws RequestError `validation_error` with the status 405 or 415, or `forbidden`
+ */
+export function requireForm(context: RequestContext, log: AppLog): void {
+  const { method } = context.inbound;
+  if (method !== "POST") {
+    throw new RequestError("validation_error", `Method ${method} is not allowed: send a form with POST.`, {
+      status: 405,
+      headers: { allow: "POST", ...CONNECTION_CLOSE },
+    });
+  }
+  if (formTypeOf(context.inbound.header("content-type")) === null) {
+    const message = "The content type of a form must be multipart/form-data or application/x-www-form-urlencoded.";
+    throw new RequestError("validation_error", message, { status: 415, headers: CONNECTION_CLOSE });
+  }
+  requireIdentityEncoding(context.inbound);
+  requireSameOrigin(context, log, "form");
 }

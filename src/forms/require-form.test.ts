@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { requestContextOf } from "#test/request-context";
-import { requireForm } from "./require-form.ts";
+import { requireForm } from "./receive-form.ts";
 
 /** Returns the log lines of a form with these headers, and the message of its error. */
 function check(headers: Readonly<Record<string, string>>): { readonly log: string[]; readonly error: string } {

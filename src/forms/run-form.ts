@@ -1,18 +1,26 @@
 import type { RPCError } from "../errors.ts";
-import { forgetOnce, type RedirectTarget, type RequestContext, redirectTarget } from "../http/index.ts";
-import { toJson } from "../protocol/index.ts";
+import {
+  forgetOnce,
+  type HandlerResponse,
+  jsonResponse,
+  type RedirectTarget,
+  type RequestContext,
+  redirectTarget,
+} from "../http/index.ts";
+import { BUILD_HEADER, toJson } from "../protocol/index.ts";
 import {
   callerError,
   callerErrorOfFunction,
+  errorResponse,
   type FunctionDefinition,
+  findFunction,
+  redirectHeader,
   showInDevelopment,
+  trackSignIn,
   withTimeLimit,
 } from "../rpc/index.ts";
-import { argumentsField, callArguments } from "./call-arguments.ts";
-import { bindForm, validateForm } from "./form-arguments.ts";
-import { withFieldErrors } from "./form-error.ts";
-import type { FormSettings } from "./form-settings.ts";
-import { type ReceivedForm, receiveForm } from "./receive-form.ts";
+import { argumentsField, bindForm, callArguments, validateForm, withFieldErrors } from "./form-arguments.ts";
+import { type FormSettings, type ReceivedForm, receiveForm, requireForm } from "./receive-form.ts";
 
 /** What a form led to. */
 export type FormOutcome = FormRedirect | FormSuccess | FormRefusal;
@@ -96,3 +104,36 @@ export async function runForm(
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Handles a form that a script sends to the form address of a function. The response is that of a call. An error on the
+ * way becomes the response, so that it never throws.
+ *
+ * @param name the name of the function, percent-encoded
+ * @see docs/protocol.md 15.1
+ */
+export async function handleFormCall(
+  context: RequestContext,
+  name: string,
+  settings: Omit<FormSettings, "keepsFields" | "version">,
+): Promise<HandlerResponse> {
+  const { functions, log } = settings;
+  const signIn = trackSignIn(context);
+  const respond = async (): Promise<HandlerResponse> => {
+    requireForm(context, log);
+    const version = context.inbound.header(BUILD_HEADER);
+    const outcome = await runForm(context, findFunction(functions, name), { ...settings, version, keepsFields: false });
+    switch (outcome.kind) {
+      case "redirect":
+        return jsonResponse(200, '{"result":null}', redirectHeader(outcome.target));
+      case "success":
+        return jsonResponse(200, `{"result":${outcome.json}}`);
+      case "refusal":
+        return errorResponse(outcome.error, context, log);
+    }
+  };
+  const response = await respond().catch((error: unknown) =>
+    errorResponse(callerError(error, context, log, `The form of ${name}`), context, log),
+  );
+  return signIn.withFreshToken(response);
+}

@@ -1,5 +1,4 @@
-import type { FormValue } from "../../src/bodies/index.ts";
-import { bindFields } from "../../src/forms/bind-fields.ts";
+import { bindFields } from "../../src/forms/form-arguments.ts";
 import { buildFieldTree } from "../../src/forms/field-tree.ts";
 import type { Parameter, Signature, TypeShape } from "../../src/protocol/index.ts";
 
