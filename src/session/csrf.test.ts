@@ -4,12 +4,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { requestContext, signInCookie, testConfig } from "#test/request-context";
 import type { Config, Environment } from "../config/index.ts";
 import { type RequestContext, runInContext } from "../http/index.ts";
-import { encodeBase64Url } from "./base64url.ts";
 import { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { session } from "./session.ts";
-import { hmacSha256 } from "./token.ts";
+import { encodeBase64Url, hmacSha256 } from "./token.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

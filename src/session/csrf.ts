@@ -1,10 +1,9 @@
 import type { Config } from "../config/index.ts";
 import { fillRandom, type RequestContext } from "../http/index.ts";
-import { BASE64URL_ALPHABET, decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
-import { constantTimeEqual, hmacSha256 } from "./token.ts";
+import { BASE64URL_ALPHABET, constantTimeEqual, decodeBase64Url, encodeBase64Url, hmacSha256 } from "./token.ts";
 
 /** The length of a mask, and of the secret of a sign-in that it covers. 24 bytes cannot be guessed (192 bits). */
 const SECRET_BYTES = 24;

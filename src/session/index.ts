@@ -1,9 +1,15 @@
-export { AppSessions, SESSIONS } from "./app-sessions.ts";
+export { AppSessions, type RevokedUser, SESSIONS, subjectOf } from "./app-sessions.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";
-export { currentRealm, deriveKey, keysFor, type PurposeKeys, secretFingerprint } from "./keys.ts";
-export { type RevokedUser, subjectOf } from "./revoked-user.ts";
-export { rotationWarnings, secretFingerprints } from "./secret-fingerprints.ts";
+export {
+  currentRealm,
+  deriveKey,
+  keysFor,
+  type PurposeKeys,
+  rotationWarnings,
+  secretFingerprint,
+  secretFingerprints,
+} from "./keys.ts";
 export { removeEndedSession, type Session, session } from "./session.ts";
 export { constantTimeEqual, hmacSha256, signToken, verifyToken } from "./token.ts";

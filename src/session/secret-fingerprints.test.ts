@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rotationWarnings, secretFingerprints } from "./secret-fingerprints.ts";
+import { rotationWarnings, secretFingerprints } from "./keys.ts";
 
 const [A, B, C] = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array, Uint8Array];
 

@@ -7,14 +7,19 @@ import {
   SIGNED_OUT_COOKIE,
   sessionCookieName,
 } from "../http/index.ts";
-import { SESSION, sessionsOf } from "./app-sessions.ts";
-import type { ApplicationClaims, LoginClaims, Role, User } from "./claims.ts";
+import { type RevokedUser, SESSION, sessionsOf, subjectOf } from "./app-sessions.ts";
+import {
+  type ApplicationClaims,
+  hasRoles,
+  type LoginClaims,
+  missingRolesText,
+  type Role,
+  type User,
+} from "./claims.ts";
 import { cookieSize } from "./cookie.ts";
 import { currentSession, nowSeconds, sendsEndedSession } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { createPayload, MAX_AGE_SECONDS, parsePayload } from "./payload.ts";
-import { type RevokedUser, subjectOf } from "./revoked-user.ts";
-import { hasRoles, missingRolesText } from "./roles.ts";
 import { signToken } from "./token.ts";
 
 /**

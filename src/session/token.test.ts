@@ -1,8 +1,7 @@
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeBase64Url } from "./base64url.ts";
-import { constantTimeEqual, hmacSha256, signToken, verifyToken } from "./token.ts";
+import { constantTimeEqual, encodeBase64Url, hmacSha256, signToken, verifyToken } from "./token.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const key = createSecretKey(Buffer.alloc(32, 7));

@@ -1,5 +1,4 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 
 /** The maximum length of a token, in characters. It bounds the work for invalid tokens. @see docs/protocol.md 7.2 */
 const MAX_TOKEN_CHARS = 4096;
@@ -58,4 +57,27 @@ export function readUnverifiedText(token: string): string | null {
   const [payload = "", signature = "", ...rest] = token.length > MAX_TOKEN_CHARS ? [] : token.split(".");
   if (rest.length > 0 || decodeBase64Url(signature)?.byteLength !== SIGNATURE_BYTES) return null;
   return decodeBase64Url(payload)?.toString("utf8") ?? null;
+}
+
+/** The characters of base64url, in the order of their values. @see RFC 4648, section 5 */
+export const BASE64URL_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** Returns bytes, or the UTF-8 of a text, as base64url without padding. @see RFC 4648, section 5 */
+export function encodeBase64Url(data: Uint8Array | string): string {
+  const bytes =
+    typeof data === "string" ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return bytes.toString("base64url");
+}
+
+/**
+ * Returns the bytes of a base64url text; `null` unless the text is exactly what {@link encodeBase64Url} returns for them.
+ *
+ * Padding, `+`, `/`, whitespace and unused bits that are set are refused. Otherwise two texts would be the same token,
+ * and a list of spent tokens would miss the second spelling.
+ *
+ * @see docs/protocol.md 1.1
+ */
+export function decodeBase64Url(text: string): Buffer | null {
+  const bytes = Buffer.from(text, "base64url");
+  return bytes.toString("base64url") === text ? bytes : null;
 }
