@@ -1,6 +1,6 @@
+import { decodeCBOR } from "@levischuck/tiny-cbor";
 import { ValueError } from "../errors.ts";
-import { decodeCborMap } from "./cbor.ts";
-import { COORDINATE_BYTES, isCurvePoint } from "./p256.ts";
+import { COORDINATE_BYTES, isCurvePoint } from "./ecdsa-signature.ts";
 import { requireBytes } from "./require-bytes.ts";
 
 /** The labels of a COSE key's members. @see RFC 9052, section 7.1; RFC 9053, section 7.1.1 */
@@ -47,4 +47,22 @@ function readCoordinate(key: Map<unknown, unknown>, label: typeof X | typeof Y):
 
 function keyError(problem: string): ValueError {
   return new ValueError(`The COSE key cannot be used: ${problem}.`);
+}
+
+/** The maximum size of a CBOR map, in bytes. A COSE key has 77 bytes, and few more with optional members. */
+const MAX_BYTES = 1024;
+
+/**
+ * Returns the CBOR map that `bytes` contain exactly; `null` for anything else, also for a map that is followed by more
+ * bytes or has over 1,024 bytes. The limit also bounds how deep values can nest.
+ */
+export function decodeCborMap(bytes: Uint8Array): Map<unknown, unknown> | null {
+  if (bytes.byteLength > MAX_BYTES) return null;
+  try {
+    // The bytes are copied, because the decoder would read beyond the end of a view into a larger buffer.
+    const value: unknown = decodeCBOR(Uint8Array.from(bytes));
+    return value instanceof Map ? value : null;
+  } catch {
+    return null; // The error of the decoder names only an offset.
+  }
 }

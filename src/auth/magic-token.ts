@@ -1,6 +1,6 @@
 import { types } from "node:util";
 import { currentRealm, deriveKey, signToken, verifyToken } from "../session/index.ts";
-import { describeType } from "./describe-type.ts";
+import { describeType } from "./require-bytes.ts";
 
 const MIN_SECRET_BYTES = 16;
 

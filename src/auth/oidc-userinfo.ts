@@ -1,5 +1,5 @@
 import { RPCError, ValueError } from "../errors.ts";
-import { describeType } from "./describe-type.ts";
+import { describeType } from "./require-bytes.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1024 * 1024;

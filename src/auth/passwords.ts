@@ -3,7 +3,7 @@ import { RPCError } from "../errors.ts";
 import { currentContext } from "../http/index.ts";
 import { clientKey } from "../rate-limit/index.ts";
 import { createConcurrencyQueue, type QueueClient } from "./concurrency-queue.ts";
-import { describeType } from "./describe-type.ts";
+import { describeType } from "./require-bytes.ts";
 import { formatStoredHash, parseStoredHash, type StoredHash } from "./stored-hash.ts";
 
 /** The iterations of PBKDF2 for new hashes. @see OWASP, Password Storage Cheat Sheet, PBKDF2 */

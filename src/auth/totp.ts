@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { types } from "node:util";
-import { describeType } from "./describe-type.ts";
+import { describeType } from "./require-bytes.ts";
 
 const STEP_SECONDS = 30;
 const DIGITS = 6;

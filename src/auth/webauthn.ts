@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { ValueError } from "../errors.ts";
 import { constantTimeEqual } from "../session/index.ts";
-import { parseAuthenticatorData } from "./authenticator-data.ts";
-import { parseClientData } from "./client-data.ts";
-import { parseSignature } from "./ecdsa-signature.ts";
-import { isCurvePoint, type SignatureVerifier, verifyP256 } from "./p256.ts";
+import { parseAuthenticatorData, parseClientData } from "./authenticator-data.ts";
+import { isCurvePoint, parseSignature, type SignatureVerifier, verifyP256 } from "./ecdsa-signature.ts";
 import { requireBytes } from "./require-bytes.ts";
 
 /** The response of a browser to a sign-in with a passkey, and the values that the server expects in it. */
