@@ -2,13 +2,11 @@ import { resolve } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
 import { parseBusUrl, parseHost, parseMetricsPath, parseMetricsToken, parseOrigins } from "./addresses.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
-import { developmentSecret } from "./development-secret.ts";
-import { misspelledVariables } from "./misspelled-variables.ts";
+import { misspelledVariables } from "./misspellings.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { defaultRealm, parseRealm } from "./realm.ts";
-import { parseBoolean, parseChoice, parseInteger, parseMode } from "./scalars.ts";
-import { CREATE_SECRET, parsePreviousSecrets, parseSecret } from "./secrets.ts";
-import type { Environment, Variable } from "./variables.ts";
+import { CREATE_SECRET, developmentSecret, parsePreviousSecrets, parseSecret } from "./secrets.ts";
+import { type Environment, parseBoolean, parseChoice, parseInteger, parseMode, type Variable } from "./variables.ts";
 
 /** The configuration, read from the environment once at start. Frozen. */
 export interface Config {

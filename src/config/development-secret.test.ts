@@ -1,7 +1,7 @@
 import type fs from "node:fs";
 import type os from "node:os";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { developmentSecret } from "./development-secret.ts";
+import { developmentSecret } from "./secrets.ts";
 
 /** The machine that the mocked functions of Node describe. `null`: the function throws. */
 const machine: { hostname: string; machineId: string | null; user: string | null; uid: number } = {

@@ -1,11 +1,15 @@
+export {
+  parseServerUrl,
+  REDIS_TARGET,
+  type RedisTarget,
+  redisKeyPrefix,
+  redisTargetOf,
+  type ServerUrl,
+} from "./addresses.ts";
 export { type Config, type ConfigOptions, loadConfig } from "./config.ts";
 export { ConfigError, type ConfigProblem } from "./config-error.ts";
-export { misspelledVariables, unreportedMisspellings, unusedVariables } from "./misspelled-variables.ts";
+export { misspelledVariables, rejectUnknownOptions, unreportedMisspellings, unusedVariables } from "./misspellings.ts";
 export { resolveBusOptions } from "./namespace.ts";
-export { projectName } from "./project-name.ts";
-export { project_path } from "./project-path.ts";
+export { project_path, projectName } from "./project.ts";
 export { processRealm } from "./realm.ts";
-export { REDIS_TARGET, type RedisTarget, redisKeyPrefix, redisTargetOf } from "./redis-target.ts";
-export { parseServerUrl, type ServerUrl } from "./server-url.ts";
-export { rejectUnknownOptions } from "./unknown-options.ts";
 export type { Environment } from "./variables.ts";

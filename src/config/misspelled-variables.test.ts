@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { BUILT, configErrorOf, DEV, SECRET } from "#test/environment";
 import { App } from "../app.ts";
 import { loadConfig } from "./config.ts";
-import { misspelledVariables, unreportedMisspellings, unusedVariables } from "./misspelled-variables.ts";
+import { misspelledVariables, unreportedMisspellings, unusedVariables } from "./misspellings.ts";
 import { VARIABLES } from "./variables.ts";
 
 /** Returns `WEB_ORIGN -> WEB_ORIGIN` for each misspelled variable. */

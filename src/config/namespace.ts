@@ -5,10 +5,10 @@
  */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import { formatServerUrl, parseServerUrl, type ServerUrl } from "./addresses.ts";
 import { builtName } from "./build-info.ts";
 import { quoteValue } from "./config-error.ts";
-import { projectName } from "./project-name.ts";
-import { formatServerUrl, parseServerUrl, type ServerUrl } from "./server-url.ts";
+import { projectName } from "./project.ts";
 
 const MAX_LENGTH = 64;
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { project_path } from "./project-path.ts";
+import { project_path } from "./project.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { builtName } from "./build-info.ts";
 import { ConfigError, InvalidVariableError, quoteValue } from "./config-error.ts";
-import { projectName } from "./project-name.ts";
+import { projectName } from "./project.ts";
 import type { Environment } from "./variables.ts";
 
 /** The realm of an application without a name. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatServerUrl, parseServerUrl } from "./server-url.ts";
+import { formatServerUrl, parseServerUrl } from "./addresses.ts";
 
 describe("the URL of a bus", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { App } from "../app.ts";
 import { page } from "../pages/index.ts";
-import { rejectUnknownOptions } from "./unknown-options.ts";
+import { rejectUnknownOptions } from "./misspellings.ts";
 
 const known = { title: true, lang: true } as const;
 
