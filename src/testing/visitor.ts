@@ -9,14 +9,21 @@ import {
   runInContext,
   type StringRecord,
 } from "../http/index.ts";
-import type { Call, Feed, Serialized, Stream } from "../protocol/index.ts";
-import { LIVE_PATH, REDIRECT_HEADER } from "../protocol/index.ts";
+import {
+  type Call,
+  createEventParser,
+  type Feed,
+  GAP_EVENT,
+  LIVE_PATH,
+  REDIRECT_HEADER,
+  readLines,
+  type Serialized,
+  type Stream,
+} from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
 import { internalsOf, requireInternals } from "../server/index.ts";
 import { type LoginClaims, SESSIONS, session } from "../session/index.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
-import { subscription } from "./subscription.ts";
-import { readVisit, type Visit } from "./visit.ts";
 
 /** The options of a visitor. */
 export interface VisitorOptions {
@@ -265,3 +272,48 @@ function describeReceived(value: unknown): string {
 
 /** The maximum number of redirects that are followed. */
 const MAX_REDIRECTS = 20;
+
+/** The response of a page, after its whole body was read. */
+export interface Visit {
+  readonly status: number;
+  /** The path and query of the response. They differ from the requested ones if redirects were followed. */
+  readonly path: string;
+  /** The `Location` header: a path of the site, or the address of another site. */
+  readonly location: string | null;
+  readonly headers: Headers;
+  /** The whole body. */
+  readonly text: string;
+}
+
+/** Reads a whole response. */
+async function readVisit(response: Response, { pathname, search }: URL): Promise<Visit> {
+  const { status, headers } = response;
+  return { status, path: pathname + search, location: headers.get("location"), headers, text: await response.text() };
+}
+
+/**
+ * Yields the messages of an event stream, from the position of its only feed on. The stream is open while it is read.
+ * It ends when the application stops.
+ *
+ * @throws Error for a feed that is rejected, and after a gap
+ */
+async function* subscription(fetch: Fetch, url: string): AsyncGenerator<unknown, void> {
+  const controller = new AbortController();
+  try {
+    const response = await fetch(url, { signal: controller.signal });
+    if (!response.ok) {
+      throw new Error(`subscribe: ${(await response.text()).trim()} (${response.status})`);
+    }
+    const parse = createEventParser();
+    for await (const lines of readLines(response.body ?? new ReadableStream())) {
+      for (const line of lines) {
+        const { event, id, data = [] } = parse(line) ?? {};
+        const [channel, detail = ""] = data;
+        if (event === GAP_EVENT) throw new Error(`subscribe: messages of channel ${channel} were missed (${detail}).`);
+        if (id !== undefined && event === undefined) yield JSON.parse(detail);
+      }
+    }
+  } finally {
+    controller.abort();
+  }
+}
