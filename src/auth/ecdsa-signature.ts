@@ -1,5 +1,8 @@
 import { verify } from "node:crypto";
 
+/** The size of a coordinate, and of each number of a signature, in bytes. */
+export const COORDINATE_BYTES = 32;
+
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 
@@ -78,9 +81,6 @@ const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 
 /** The order of the curve. Both numbers of a signature are below it. */
 export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-
-/** The size of a coordinate, and of each number of a signature, in bytes. */
-export const COORDINATE_BYTES = 32;
 
 /** The size of an uncompressed point: `0x04`, x, y. @see SEC 1, section 2.3.3 */
 const POINT_BYTES = 1 + 2 * COORDINATE_BYTES;

@@ -7,9 +7,9 @@ export { createFormHandle, type FormTarget, formTargetOf } from "./form-handle.t
 export type { FormSettings, ReceivedForm } from "./receive-form.ts";
 export { requireForm } from "./receive-form.ts";
 export { type FormRefusal, type FormSuccess, handleFormCall, runForm } from "./run-form.ts";
-export { explainStaleForm, withAllTexts } from "./stale-form.ts";
 export {
   acceptedSubmission,
+  explainStaleForm,
   isHandled,
   isShown,
   refusedSubmission,
@@ -18,4 +18,5 @@ export {
   setShown,
   setSubmission,
   submissionOf,
+  withAllTexts,
 } from "./submission.ts";
