@@ -3,9 +3,8 @@
  */
 
 export { bindForm, shapeOf } from "./form-arguments.ts";
-export { createFormHandle, type FormTarget, formTargetOf } from "./form-handle.ts";
-export type { FormSettings, ReceivedForm } from "./receive-form.ts";
-export { requireForm } from "./receive-form.ts";
+export { createFormHandle, type FormTarget, form, formTargetOf } from "./form-handle.ts";
+export { type FormSettings, type ReceivedForm, requireForm } from "./receive-form.ts";
 export { type FormRefusal, type FormSuccess, handleFormCall, runForm } from "./run-form.ts";
 export {
   acceptedSubmission,

@@ -5,6 +5,4 @@
 
 export { on_mount, on_progress, on_unmount, state } from "../browser/index.ts";
 export { RPCError } from "../errors.ts";
-export { subscribe } from "./subscribe.ts";
-export { view } from "./view.ts";
-export { form } from "./view-form.ts";
+export { form, subscribe, view } from "./view.ts";

@@ -2,7 +2,7 @@ import { type ComponentChildren, h, type VNode } from "preact";
 import { describe, expect, it } from "vitest";
 import { compiledView } from "#test/compiled-app";
 import { renderPage } from "#test/render-page";
-import { Head } from "./head.ts";
+import { Head } from "./document-elements.ts";
 
 let line = 0;
 

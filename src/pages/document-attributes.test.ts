@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compiledView } from "#test/compiled-app";
 import { renderPage } from "#test/render-page";
 import type { Markup } from "../protocol/index.ts";
-import { Body, Html } from "./document-attributes.ts";
-import { Head } from "./head.ts";
+import { Body, Head, Html } from "./document-elements.ts";
 import type { Layout } from "./layout.ts";
 import type { PageOptions } from "./page.ts";
 

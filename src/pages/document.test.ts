@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Assets } from "./assets.ts";
-import { type DocumentParts, writeDocument } from "./document.ts";
-import { escapeHtml, escapeScript } from "./escape-html.ts";
+import { type Assets, type DocumentParts, escapeHtml, escapeScript, writeDocument } from "./document.ts";
 
 const assets: Assets = {
   scripts: [],

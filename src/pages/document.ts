@@ -1,7 +1,11 @@
-import { CSRF_META, type FormSubmission, PAGE_DATA_ID, toJson } from "../protocol/index.ts";
-import type { Assets } from "./assets.ts";
-import { type DocumentLinks, documentLinks } from "./document-links.ts";
-import { escapeHtml, escapeScript } from "./escape-html.ts";
+import {
+  CSRF_META,
+  type FormSubmission,
+  PAGE_DATA_ID,
+  type PageSource,
+  toJson,
+  type ViewSource,
+} from "../protocol/index.ts";
 import type { Attributes, Island } from "./render-state.ts";
 
 /** The parts of a document. `head` and `body` are HTML; the title and the values of attributes are text. */
@@ -60,4 +64,143 @@ function renderPageData(parts: DocumentParts, links: DocumentLinks): string {
   const json = `{"base":${JSON.stringify(base)}${build},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
   const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
   return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;
+}
+
+/** What the style sheets and the scripts of a document depend on. */
+interface LinkedParts {
+  readonly assets: Assets | null;
+  readonly base: string;
+  /** The style sheets of the page, as `Assets.styles` returns them. */
+  readonly styles: readonly string[];
+  /** The outermost views of the page, in order. */
+  readonly views: readonly ViewSource[];
+}
+
+/** The parts of a document that are equal for all renderings of a page with the same views. */
+interface DocumentLinks {
+  /** The HTML of the style sheets and the scripts. */
+  readonly html: string;
+  /** The beginning of the JSON of each view, which its props follow. */
+  readonly views: readonly string[];
+}
+
+/** The links of the last rendering of each page of a build, by its list of style sheets. */
+const known = new WeakMap<readonly string[], { readonly parts: LinkedParts; readonly links: DocumentLinks }>();
+
+/**
+ * Returns the links of a document. Those of a build are prepared once for each page, as long as its views stay the same; those of
+ * the development server change with each edit.
+ */
+function documentLinks(parts: LinkedParts): DocumentLinks {
+  if (parts.assets?.build === undefined) return prepareLinks(parts);
+  const last = known.get(parts.styles);
+  if (last && isEqual(last.parts, parts)) return last.links;
+  const links = prepareLinks(parts);
+  known.set(parts.styles, { parts, links });
+  return links;
+}
+
+function isEqual(a: LinkedParts, b: LinkedParts): boolean {
+  if (a.assets !== b.assets || a.base !== b.base || a.views.length !== b.views.length) return false;
+  return a.views.every((view, index) => view === b.views[index]);
+}
+
+function prepareLinks(parts: LinkedParts): DocumentLinks {
+  const { assets, base, styles, views } = parts;
+  const prefix = assets?.atRoot ? "" : base;
+  const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(prefix + href)}">`).join("");
+  if (!assets) return { html: sheets, views: [] };
+  const viewAssets = views.map((view) => assets.view(view));
+  return {
+    html: renderLinks(assets, { prefix, sheets, views: viewAssets }),
+    views: views.map(({ name }, index) => {
+      const src = JSON.stringify(prefix + viewAssets[index]?.src);
+      return `{"src":${src},"name":${JSON.stringify(name)},"props":`;
+    }),
+  };
+}
+
+interface Links {
+  /** The prefix of all URLs. */
+  readonly prefix: string;
+  /** The HTML of the style sheets. */
+  readonly sheets: string;
+  readonly views: readonly ViewAsset[];
+}
+
+function renderLinks(assets: Assets, { prefix, sheets, views }: Links): string {
+  const used = views.length > 0 ? [assets.islands, ...views] : [];
+  const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
+  const scripts = used.length > 0 ? [...assets.scripts, assets.islands.src] : assets.scripts;
+  for (const script of scripts) preloads.delete(script);
+  // Vite's script reads the nonce for the style elements that it inserts.
+  const nonce = assets.nonce === undefined ? "" : ` nonce="${escapeHtml(assets.nonce)}"`;
+  return [
+    nonce && `<meta property="csp-nonce"${nonce}>`,
+    sheets,
+    ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`),
+    ...scripts.map((src) => {
+      const isOfBuildTool = assets.scripts.includes(src); // the page script is allowed as in production
+      return `<script type="module" src="${escapeHtml(prefix + src)}"${isOfBuildTool ? nonce : ""}></script>`;
+    }),
+  ].join("");
+}
+
+/** The script of a view. */
+export interface ViewAsset {
+  readonly src: string;
+  /** The URLs of all modules that it imports, so that the browser can fetch them at once. */
+  readonly preload: readonly string[];
+}
+
+/**
+ * The scripts and style sheets of pages, from the build's manifest or from the development server. URLs start with a
+ * slash and do not contain the application's base.
+ */
+export interface Assets {
+  /** The scripts of every page. Empty in production. */
+  readonly scripts: readonly string[];
+  /** The id of the build, which the calls of pages carry. Absent in development. */
+  readonly build?: string;
+  /** In development: the nonce of `scripts`, and of the style elements that they insert. */
+  readonly nonce?: string;
+  /** In development: scripts and style sheets are not below the application's base. */
+  readonly atRoot?: true;
+  /**
+   * The placeholder at the start of URLs of imported files in the markup. It is replaced by the application's base and a
+   * slash. Absent if the URLs need no replacement.
+   */
+  readonly base?: string;
+  /** The page script, which hydrates views. */
+  readonly islands: ViewAsset;
+  view(source: ViewSource): ViewAsset;
+  /**
+   * Returns the style sheets of a page, in order; with a build always the same list. `null` stands for an error page, which
+   * has no source.
+   */
+  styles(page: PageSource | null): readonly string[];
+}
+
+/** Escapes text for HTML, in elements and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  if (!/[&<>"']/.test(text)) return text; // most names and URLs
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
+/**
+ * Escapes JSON for a script element; the result is equal JSON. Without `<`, it cannot contain `</script>` or `<!--`.
+ * U+2028 and U+2029 are escaped for parsers older than ES2019.
+ */
+export function escapeScript(json: string): string {
+  if (!/[<>\u2028\u2029]/.test(json)) return json;
+  return json
+    .replaceAll("<", "\\u003c")
+    .replaceAll(">", "\\u003e")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029");
 }

@@ -1,4 +1,5 @@
 import { type ComponentChildren, h, type VNode } from "preact";
+import { RPCError } from "../errors.ts";
 import type { Markup } from "../protocol/index.ts";
 
 /** The props of an application's error page. */
@@ -40,4 +41,17 @@ export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
   const request = status === 500 ? h("p", null, ["Request ", h("code", null, id)]) : null;
   // Preact calls a function component with the component as `this`, which its types omit.
   return h(Main as (props: object) => VNode, null, h("h1", null, errorTitle(status)), h("p", null, message), request);
+}
+
+/**
+ * An error for an item that does not exist. A page that throws it responds with 404; the caller of a server function
+ * receives the `RPCError` `not_found`.
+ *
+ * @param message shown to the user. Default: `There is nothing here.`
+ * @example if (!article) throw new NotFound("This article does not exist.");
+ */
+export class NotFound extends RPCError {
+  constructor(message = "There is nothing here.") {
+    super("not_found", message);
+  }
 }

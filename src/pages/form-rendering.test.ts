@@ -2,8 +2,8 @@ import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
 import { compiledServer, compiledView } from "#test/compiled-app";
 import { type FormResponse, renderForm } from "#test/render-form";
-import { form } from "./form.ts";
-import { form as viewForm } from "./view-form.ts";
+import { form } from "../forms/form-handle.ts";
+import { form as viewForm } from "./view.ts";
 
 const STRING = { type: "any", shape: { kinds: ["string"] } } as const;
 const LIST = { type: "any", shape: { list: { of: { kinds: ["string"] } } } } as const;

@@ -2,9 +2,8 @@ import { h, type VNode } from "preact";
 import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
 import { FORM_TYPE, formHead, isSubmissionOf, selectedValues, withSelection } from "../protocol/index.ts";
 import { fillField } from "./fill-field.ts";
-import { addChoice } from "./form-choices.ts";
 import type { OpenForm } from "./form-rendering-state.ts";
-import { checkFormFields } from "./form-warnings.ts";
+import { addChoice, checkFormFields } from "./form-warnings.ts";
 import { locationOf, MarkupError, type RenderState } from "./render-state.ts";
 
 /** The props of an element. JSX has checked them against its type. */

@@ -28,8 +28,7 @@ import {
 } from "../http/index.ts";
 import { CSRF_HEADER, readFormParameter, returnedErrorMessage } from "../protocol/index.ts";
 import { errorHeaders, errorStatus, isStaleError } from "../rpc/index.ts";
-import { writeDocument } from "./document.ts";
-import { escapeHtml } from "./escape-html.ts";
+import { escapeHtml, writeDocument } from "./document.ts";
 import { handleNotFound, handlePage } from "./handle-page.ts";
 import { respondWithErrorPage } from "./handle-page-error.ts";
 import type { PageDefinition } from "./page.ts";

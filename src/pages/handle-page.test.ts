@@ -7,10 +7,9 @@ import { RPCError } from "../errors.ts";
 import { isPromise, redirect, run, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
-import type { ErrorPageProps } from "./error-page.ts";
+import { Head } from "./document-elements.ts";
+import { type ErrorPageProps, NotFound } from "./error-page.ts";
 import { handleNotFound, handlePage } from "./handle-page.ts";
-import { Head } from "./head.ts";
-import { NotFound } from "./not-found.ts";
 import { type PageResult, pageOf } from "./page.ts";
 import type { PageSettings } from "./render-document.ts";
 

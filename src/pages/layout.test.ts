@@ -6,9 +6,9 @@ import { RPCError } from "../errors.ts";
 import { once, redirect, request, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
+import { NotFound } from "./error-page.ts";
 import { handleNotFound } from "./handle-page.ts";
 import { checkLayout, type Layout } from "./layout.ts";
-import { NotFound } from "./not-found.ts";
 
 type Children = { readonly children: Markup };
 

@@ -9,12 +9,10 @@ import {
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
-import type { Assets } from "./assets.ts";
-import { writeDocument } from "./document.ts";
-import { mergeAttributes } from "./document-attributes.ts";
+import { type Assets, writeDocument } from "./document.ts";
+import { mergeAttributes, splitHead } from "./document-elements.ts";
 import type { ErrorPage } from "./error-page.ts";
 import { FormRendering } from "./form-rendering-state.ts";
-import { splitHead } from "./head.ts";
 import type { Layout, LayoutMarkup } from "./layout.ts";
 import type { PageOptions } from "./page.ts";
 import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";

@@ -2,7 +2,6 @@ import { relative } from "node:path";
 import type { ComponentChildren, VNode } from "preact";
 import type { ViewSource } from "../protocol/index.ts";
 import type { FormRendering } from "./form-rendering-state.ts";
-import type { TemplateNode } from "./template-node.ts";
 
 /** An island: an outermost view of a page, which the browser hydrates. */
 export interface Island {
@@ -43,7 +42,7 @@ export interface RenderState {
   /** The own props of the elements that were rendered with other ones. They get them back after the rendering. */
   readonly replacedProps: Map<VNode, VNode["props"]>;
   /** The node of a template that the renderer is about to read as HTML. */
-  shownTemplate?: TemplateNode | undefined;
+  shownTemplate?: { hideHtml(): void } | undefined;
   /** In development: the location of the element that is being rendered. */
   location?: ElementLocation | undefined;
 }

@@ -1,35 +1,37 @@
-import { Component, type ComponentChildren, type ComponentType, Fragment, h, options, type VNode } from "preact";
+import { type ComponentChildren, type ComponentType, Fragment, h, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { isPromise } from "../http/index.ts";
 import {
   dropsLineFeed,
-  invalidPropMessage,
   isPreactCopyError,
-  isReactElement,
   isReactHookError,
-  isReactType,
   keepLineFeed,
   preactCopyMessage,
   reactMessage,
-  scriptUrlAttributes,
-  unrenderableMessage,
   withUnits,
 } from "../protocol/index.ts";
-import { checkNesting } from "./check-nesting.ts";
 import { closeForm, openForm, prepareField, prepareSelection } from "./form-rendering.ts";
-import { readsNode } from "./other-hooks.ts";
+import { checkNesting } from "./html-nesting.ts";
 import {
-  describeLocation,
+  checkChildren,
+  checkHandlers,
+  checkNoPromise,
+  checkProps,
+  checkReactType,
+  checkRenderable,
+  checkSynchronous,
+  containsPromise,
+  removeScriptUrls,
+  removeTextHandlers,
+} from "./markup-checks.ts";
+import { isTemplateNode, writeTemplate } from "./markup-templates.ts";
+import {
   type ElementLocation,
   getActiveRender,
-  locationOf,
   MarkupError,
   type RenderState,
   setActiveRender,
 } from "./render-state.ts";
-import { isTemplateNode } from "./template-node.ts";
-import { removeTextHandlers } from "./text-handlers.ts";
-import { writeTemplate } from "./write-template.ts";
 
 /** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
 export function renderMarkup(markup: ComponentChildren, state: RenderState): string {
@@ -104,101 +106,6 @@ function callComponent(type: ComponentType, render: () => unknown): unknown {
         "Pages are rendered synchronously. Load the data in the page function, or render the component after on_mount.",
     );
   }
-}
-
-/** @throws MarkupError if an element is of a component that React has created */
-function checkReactType({ type }: VNode): void {
-  if (isReactType(type, Component)) throw new MarkupError(reactMessage(type));
-}
-
-/** @throws MarkupError if the result of a component or a view is a promise, or an array that contains one */
-export function checkSynchronous(name: string, markup: unknown): void {
-  if (!containsPromise(markup)) return;
-  throw new MarkupError(
-    `${name} returned a promise. Components are synchronous: load the data in the page function, which may be async, ` +
-      "and pass it down.",
-  );
-}
-
-/** @throws MarkupError if an element outside a view has an event handler, because nothing would call it */
-function checkHandlers({ type, props }: VNode): void {
-  for (const [name, value] of Object.entries(props)) {
-    if (typeof value !== "function" || name === "ref" || name === "children") continue;
-    throw new MarkupError(
-      `The prop ${name} of <${String(type)}> is a function, which is never called outside a view. ` +
-        "Move the element into a view().",
-    );
-  }
-}
-
-/** @throws MarkupError if an attribute of an element of the application cannot work */
-function checkProps(vnode: VNode, type: string): void {
-  const location = locationOf(vnode);
-  if (!location || location.fileName.includes("/node_modules/")) return;
-  const message = invalidPropMessage(type, vnode.props);
-  if (message) throw new MarkupError(message, location);
-}
-
-/** @throws MarkupError if a child of an element or a fragment cannot be rendered, because the renderer ignores it silently */
-function checkChildren({ type, props: { children } }: VNode): void {
-  checkRenderable(children, `<${nameOf(type)}>`);
-}
-
-/** @throws MarkupError if markup contains an object. Promises have a message of their own. */
-function checkRenderable(markup: unknown, where: string): void {
-  for (const child of [markup].flat(Infinity)) {
-    const message = unrenderableMessage(child, where);
-    if (message) throw new MarkupError(message);
-  }
-}
-
-/** @throws MarkupError if a child of an element is a promise. Without this, a page would lack its text in production. */
-function checkNoPromise({ type, props: { children } }: VNode): void {
-  if (!containsPromise(children)) return;
-  throw new MarkupError(
-    `A promise cannot be rendered in <${nameOf(type)}>. Await it in the page function, which may be async, and pass the ` +
-      "result down. In a view, call the server function in an event handler or in on_mount.",
-  );
-}
-
-/**
- * Returns whether markup is a promise, or a list that contains one.
- *
- * @throws MarkupError for an element of React, of which the renderer would show nothing
- */
-function containsPromise(child: unknown): boolean {
-  if (typeof child !== "object" || child === null || typeof child.constructor !== "function") return false; // text, or markup
-  if (!Array.isArray(child)) {
-    // Checked here because this function visits everything that is rendered, in production too.
-    if (isReactElement(child)) throw new MarkupError(reactMessage(child.type));
-    return isPromise(child);
-  }
-  for (const item of child) if (typeof item === "object" && containsPromise(item)) return true;
-  return false;
-}
-
-/** Returns the name of an element, empty for a fragment, as in JSX. */
-function nameOf(type: VNode["type"]): string {
-  return typeof type === "string" ? type : "";
-}
-
-/**
- * Removes attributes whose URL would run a script when a user clicks: `href="javascript:…"`, for example from a stored
- * profile. The content security policy forbids such scripts too, but an application can weaken it.
- */
-function removeScriptUrls(vnode: VNode, type: string, warn: RenderState["warn"]): void {
-  const names = scriptUrlAttributes(type, vnode.props);
-  if (!names) return;
-  const props: Record<string, unknown> = { ...vnode.props };
-  for (const name of names) {
-    const url = JSON.stringify(String(props[name]).slice(0, 60));
-    delete props[name];
-    warn?.(
-      `The attribute ${name} of <${type}> is left out: its URL ${url} would run as a script of the page. Accept only ` +
-        `URLs that start with "https:", "http:" or "/", and use an event handler to run code.${describeLocation(getActiveRender()?.location)}`,
-    );
-  }
-  Object.assign(vnode, { props }); // without the attributes, the props have the same types
 }
 
 /** Replaces the numbers in the `style` of an element by texts, as `tsweb/styles` does in the browser. */
@@ -309,3 +216,23 @@ function afterNode(vnode: VNode): void {
   previousAfter?.(vnode);
 }
 hooks.diffed = afterNode;
+
+import "preact/hooks"; // sets its hooks, so that those which are set later are of other code
+
+/**
+ * Returns whether a hook of Preact's `options` reads more of a node than its component, as the hooks of `preact/hooks` do.
+ * Such a hook may change elements. Errs towards yes.
+ */
+function readsNode(hook: (vnode: VNode) => void): boolean {
+  let isRead = false;
+  const get = (_target: object, name: string | symbol) => {
+    isRead ||= name !== "__c"; // Preact's internal field of the component, under its minified name
+    return undefined;
+  };
+  try {
+    hook(new Proxy({}, { get }) as VNode); // a node of which only reads are of interest
+  } catch {
+    return true; // it needs a real node
+  }
+  return isRead;
+}

@@ -6,7 +6,7 @@ import type { AppOptions } from "../app.ts";
 import { RPCError } from "../errors.ts";
 import { isSitePath, redirect, request } from "../http/index.ts";
 import { session } from "../session/index.ts";
-import { NotFound } from "./not-found.ts";
+import { NotFound } from "./error-page.ts";
 import { signInLocation } from "./sign-in-redirect.ts";
 
 const get = (path: string, search = "") => ({ method: "GET", path, search });

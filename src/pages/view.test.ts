@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { compiledView } from "#test/compiled-app";
 import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
 import type { Markup } from "../protocol/index.ts";
-import { Head } from "./head.ts";
+import { Head } from "./document-elements.ts";
 import { jsx } from "./jsx-runtime.ts";
 import { view } from "./view.ts";
 

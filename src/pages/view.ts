@@ -8,11 +8,23 @@ import {
   type VNode,
 } from "preact";
 import { useContext } from "preact/hooks";
-import { islandComment, SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
+import { rejectUnknownOptions } from "../config/index.ts";
+import { createFormHandle } from "../forms/index.ts";
+import {
+  type FieldName,
+  type FormFunction,
+  islandComment,
+  SerializeError,
+  toJson,
+  type ViewFormHandle,
+  type ViewFormOptions,
+  type ViewSource,
+} from "../protocol/index.ts";
+import { checkSynchronous } from "./markup-checks.ts";
+import type { TemplateHtml } from "./markup-templates.ts";
 import { getActiveRender, MarkupError } from "./render-state.ts";
-import { checkSynchronous, registerViewBody } from "./rendering.ts";
+import { registerViewBody } from "./rendering.ts";
 import { checkSecretProps } from "./secret-props.ts";
-import type { TemplateHtml } from "./template-node.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
@@ -119,3 +131,33 @@ function htmlAround(start: string, node: object, end: string): VNode {
   const html: TemplateHtml = { tpl: [start, end], exprs: [node] };
   return h(Fragment, html as object); // the renderer writes the HTML in these props; Preact's types omit them
 }
+
+/**
+ * The server's version of `subscribe`. It is called only if a view subscribes while it renders, because `on_mount` does
+ * not run on the server.
+ *
+ * @throws Error always
+ */
+export function subscribe(): never {
+  throw new Error("subscribe() was called on the server. Call it inside on_mount(), which runs in the browser only.");
+}
+
+/**
+ * The server's version of `form` for views: the state of the form in the request that renders the page.
+ *
+ * @throws TypeError for a value that is not a server function, for a stream, and for an unknown option
+ */
+export function form<F extends FormFunction>(
+  fn: F,
+  options: ViewFormOptions<Awaited<ReturnType<F>>> = {},
+): ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>> {
+  rejectUnknownOptions(options, OPTIONS, "form()");
+  const view = { pending: false, progress: 0, reset: () => undefined };
+  const handle = createFormHandle(fn, options, view);
+  const forms = getActiveRender()?.forms;
+  if (forms && (handle.error || handle.result !== undefined)) forms.isSubmissionInView = true;
+  // The result and the names of the fields are those of the function.
+  return handle as unknown as ViewFormHandle<Awaited<ReturnType<F>>, FieldName<F>>;
+}
+
+const OPTIONS: Readonly<Record<keyof ViewFormOptions, true>> = { key: true, done: true };

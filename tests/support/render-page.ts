@@ -3,7 +3,7 @@
  */
 import { h } from "preact";
 import { runInContext, run as runToEnd } from "../../src/http/index.ts";
-import type { Assets } from "../../src/pages/assets.ts";
+import type { Assets } from "../../src/pages/document.ts";
 import { DefaultError } from "../../src/pages/error-page.ts";
 import { handlePage } from "../../src/pages/handle-page.ts";
 import { type PageOptions, type PageResult, pageOf } from "../../src/pages/page.ts";
