@@ -5,7 +5,7 @@ export {
   redisKeyPrefix,
   redisTargetOf,
   type ServerUrl,
-} from "./addresses.ts";
+} from "./bus-url.ts";
 export { type Config, type ConfigOptions, loadConfig } from "./config.ts";
 export { ConfigError, type ConfigProblem } from "./config-error.ts";
 export { misspelledVariables, rejectUnknownOptions, unreportedMisspellings, unusedVariables } from "./misspellings.ts";

@@ -5,8 +5,8 @@
  */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { formatServerUrl, parseServerUrl, type ServerUrl } from "./addresses.ts";
 import { builtName } from "./build-info.ts";
+import { formatServerUrl, parseServerUrl, type ServerUrl } from "./bus-url.ts";
 import { quoteValue } from "./config-error.ts";
 import { projectName } from "./project.ts";
 

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { InvalidVariableError } from "./config-error.ts";
 
 /** The length of a secret, in bytes. */
-export const SECRET_BYTES = 32;
+const SECRET_BYTES = 32;
 
 /** How to create a secret. */
 export const CREATE_SECRET =

@@ -2,7 +2,7 @@ import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
 import { compiledServer, compiledView } from "#test/compiled-app";
 import { type FormResponse, renderForm } from "#test/render-form";
-import { form } from "../forms/form-handle.ts";
+import { form } from "../forms/index.ts";
 import { form as viewForm } from "./view.ts";
 
 const STRING = { type: "any", shape: { kinds: ["string"] } } as const;

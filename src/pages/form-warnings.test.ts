@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compiledServer } from "#test/compiled-app";
 import { type FormResponse, renderForm } from "#test/render-form";
 import { pageSettings } from "#test/render-page";
-import { form } from "../forms/form-handle.ts";
+import { form } from "../forms/index.ts";
 
 const STRING = { type: "any", shape: { kinds: ["string"] } } as const;
 const LIST = { type: "any", shape: { list: { of: { kinds: ["string"] } } } } as const;

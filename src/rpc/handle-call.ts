@@ -28,9 +28,10 @@ import { callRedirect } from "./call-redirect.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
-import { adviseOfMaxBody, maxCallBody, withTimeLimit } from "./limits.ts";
+import { adviseOfMaxBody, maxCallBody } from "./max-body.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
+import { withTimeLimit } from "./time-limit.ts";
 import { validateArguments } from "./validate.ts";
 
 /** The server functions of an application, by name. */

@@ -20,7 +20,7 @@ export {
   findFunction,
   handleCall,
 } from "./handle-call.ts";
-export { adviseOfMaxBody, checkTimeLimit, maxCallBody, maxFormBody, withTimeLimit } from "./limits.ts";
+export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./max-body.ts";
 export {
   definitionOf,
   type FunctionDefinition,
@@ -30,5 +30,6 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
+export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
 export { issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
 export { isSecretName } from "./value-path.ts";

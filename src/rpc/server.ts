@@ -13,8 +13,8 @@ import {
   toJson,
 } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
-import { checkTimeLimit } from "./limits.ts";
 import { localCall, localStream } from "./local-call.ts";
+import { checkTimeLimit } from "./time-limit.ts";
 import { checkSchema, checkSchemas, type ParameterSchemas, type StandardSchema, withResultSchema } from "./validate.ts";
 
 /** The annotation of a whole-number parameter: a numeric string is coerced, `3.5` is rejected. */

@@ -155,7 +155,7 @@ export function issuesByField({ name, issues, value }: RejectedValue): Map<strin
 }
 
 /** Returns where the first issue is, as a path that begins with `name`, and its message without secrets. */
-export function toIssue(
+function toIssue(
   name: string,
   [issue]: readonly Issue[],
   value: unknown,

@@ -7,10 +7,11 @@ import {
   type RequestContext,
   RequestError,
 } from "../http/index.ts";
-import { handlePageError } from "../pages/index.ts";
+import type { AppLog } from "../logging/index.ts";
+import { handlePageError, type PageSettings } from "../pages/index.ts";
 import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { callerError, callRedirect, errorResponse } from "../rpc/index.ts";
-import type { Site } from "./site.ts";
+import type { Router } from "./router.ts";
 
 /** What the function `before` receives. `request` and `session` are available too. */
 export interface BeforeInput {
@@ -35,6 +36,15 @@ export type BeforeResult = Response | Redirect | null | undefined | void;
 /** A function that runs before every request, except those of files of the build and of health checks. */
 export type Before = (input: BeforeInput) => BeforeResult | Promise<BeforeResult>;
 
+/** The parts of a site that {@link runBefore} uses. */
+interface BeforeSite {
+  readonly before: Before | undefined;
+  readonly base: string;
+  readonly log: AppLog;
+  readonly router: Router;
+  readonly pages: PageSettings;
+}
+
 /** How a request is answered: its errors and redirects have another form for scripts than for browsers. */
 type RequestKind = "page" | "route" | "call" | "live";
 
@@ -49,7 +59,7 @@ type RequestKind = "page" | "route" | "call" | "live";
 export function* runBefore(
   context: RequestContext,
   path: string | null,
-  site: Site,
+  site: BeforeSite,
 ): MaybeAsync<HandlerResponse | Response | null> {
   const { before } = site;
   if (!before) return null;
@@ -83,7 +93,7 @@ function closeUnlessBodiless(context: RequestContext): void {
   if (hasUndeclaredBody || (method !== "GET" && method !== "HEAD")) context.closeConnection = true;
 }
 
-function kindOf(method: string, path: string | null, { router }: Site): RequestKind {
+function kindOf(method: string, path: string | null, { router }: BeforeSite): RequestKind {
   if (path === null) return "page";
   if (path.startsWith(RPC_PREFIX) || path.startsWith(FORM_PREFIX)) return "call";
   if (path === LIVE_PATH || path === POLL_PATH) return "live";
@@ -94,7 +104,7 @@ function respondWithFailure(
   context: RequestContext,
   error: unknown,
   kind: RequestKind,
-  { base, log, pages }: Site,
+  { base, log, pages }: BeforeSite,
 ): HandlerResponse | Promise<HandlerResponse> {
   const subject = "`before` of new App";
   if (kind === "page" || (kind === "route" && error instanceof Redirect)) {

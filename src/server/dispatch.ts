@@ -8,6 +8,7 @@ import {
   type InboundRequest,
   isCallPath,
   isValidPath,
+  jsonResponse,
   MAX_BODY_BYTES,
   type MaybeAsync,
   PRIVATE_NO_STORE,
@@ -16,6 +17,7 @@ import {
   RequestError,
   textResponse,
 } from "../http/index.ts";
+import { openapiJson } from "../openapi/index.ts";
 import {
   handleNotFound,
   handlePage,
@@ -26,11 +28,11 @@ import {
   type PageForm,
   type RouteDefinition,
 } from "../pages/index.ts";
-import { FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
 import { removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
-import { handleBuiltInPath, handleMetrics } from "./built-in-paths.ts";
+import { handleMetrics, respondToHealthCheck, respondToReadinessCheck } from "./monitoring.ts";
 import { compressPage } from "./page-compression.ts";
 import { isHealthPath } from "./request-target.ts";
 import { findPageForm } from "./router.ts";
@@ -203,4 +205,23 @@ function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
 
 function permanentRedirect(location: string): HandlerResponse {
   return { status: 308, headers: { location, ...PRIVATE_NO_STORE }, body: null };
+}
+
+/** Handles the framework's own paths, unless the application serves them. Returns `null` for any other path. */
+function handleBuiltInPath(
+  path: string,
+  { draining, live, health, sessions, pages, inspection, project }: Site,
+): HandlerResponse | null {
+  if (path === "/healthz") return respondToHealthCheck(health);
+  if (path === "/readyz")
+    return respondToReadinessCheck(health, {
+      draining,
+      bus: live.bus.state,
+      hasRevocations: sessions.revocations.isLoaded,
+    });
+  // Only in development: a list of all functions would help an attacker.
+  if (path === OPENAPI_PATH && pages.development) {
+    return jsonResponse(200, openapiJson(inspection, project));
+  }
+  return null;
 }

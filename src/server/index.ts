@@ -2,7 +2,6 @@ export { hasSharedBus } from "../live/index.ts";
 export { type AppOptions, checkAppOptions } from "./app-options.ts";
 export type { Before, BeforeInput, BeforeResult } from "./before.ts";
 export { buildManifest } from "./build-manifest.ts";
-export type { MetricsEndpoint, MetricsResponse } from "./built-in-paths.ts";
 export { type Development, respondToLoadFailure, siteInDevelopment } from "./development.ts";
 export {
   createStartHook,
@@ -20,6 +19,7 @@ export { type AppInternals, attachInternals, inspect, internalsOf, requireIntern
 export type { KeptBuild, Manifest } from "./manifest.ts";
 export type { Inspection } from "./modules.ts";
 export { type CalledFunction, checkCalledFunctions, formatLocation, listModules } from "./modules.ts";
+export type { MetricsEndpoint, MetricsResponse } from "./monitoring.ts";
 export type {
   HandledRequest,
   ObservedRequest,

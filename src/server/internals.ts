@@ -2,9 +2,9 @@ import type { ClientBytes, InboundRequest, OutboundResponse, RequestSender } fro
 import type { LiveConnection } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { AppSessions } from "../session/index.ts";
-import type { MetricsResponse } from "./built-in-paths.ts";
 import type { Development } from "./development.ts";
 import type { Inspection } from "./modules.ts";
+import type { MetricsResponse } from "./monitoring.ts";
 import type { RequestTarget } from "./request-target.ts";
 
 /** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */

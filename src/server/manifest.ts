@@ -38,7 +38,7 @@ export interface KeptBuild {
 export function manifestAssets(manifest: Manifest): Assets {
   const missing: ViewAsset = { src: "", preload: [] };
   const appStyles = [...new Set(manifest.appStyles)];
-  // Always the same list for a page: its document is prepared once (src/pages/document-links.ts).
+  // Always the same list for a page: its document is prepared once (src/pages/document.ts).
   const styles = new Map(
     Object.entries(manifest.styles).map(([file, ofPage]) => [file, [...new Set([...appStyles, ...ofPage])]]),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatServerUrl, parseServerUrl } from "./addresses.ts";
+import { formatServerUrl, parseServerUrl } from "./bus-url.ts";
 
 describe("the URL of a bus", () => {
   it.each([
