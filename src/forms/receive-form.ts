@@ -67,8 +67,7 @@ async function checkBeforeBody(
   const waitSeconds = await countAgainstRate(context, settings);
   return refusalOf(() => {
     requireRateLeft(waitSeconds);
-    if (!definition) requireSameSignature(definition, settings.version, settings);
-    requireSignIn(requireFunction(definition));
+    requireSignIn(requireFunction(definition, settings.version, settings));
   });
 }
 

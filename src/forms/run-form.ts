@@ -1,42 +1,26 @@
 import type { RPCError } from "../errors.ts";
-import {
-  forgetOnce,
-  type HandlerResponse,
-  jsonResponse,
-  type RedirectTarget,
-  type RequestContext,
-  redirectTarget,
-} from "../http/index.ts";
-import { BUILD_HEADER, toJson } from "../protocol/index.ts";
+import { forgetOnce, type HandlerResponse, type RequestContext, run } from "../http/index.ts";
+import { BUILD_HEADER } from "../protocol/index.ts";
 import {
   callerError,
-  callerErrorOfFunction,
   errorResponse,
   type FunctionDefinition,
+  type FunctionRedirect,
+  type FunctionResult,
   findFunction,
-  redirectHeader,
-  showInDevelopment,
+  outcomeResponse,
+  runFunction,
   trackSignIn,
-  withTimeLimit,
 } from "../rpc/index.ts";
 import { argumentsField, bindForm, callArguments, validateForm, withFieldErrors } from "./form-arguments.ts";
 import { type FormSettings, type ReceivedForm, receiveForm, requireForm } from "./receive-form.ts";
 
 /** What a form led to. */
-export type FormOutcome = FormRedirect | FormSuccess | FormRefusal;
-
-/** The function returned or threw a redirect. */
-export interface FormRedirect {
-  readonly kind: "redirect";
-  readonly target: RedirectTarget;
-}
+export type FormOutcome = FunctionRedirect | FormSuccess | FormRefusal;
 
 /** The function returned a value. */
-export interface FormSuccess {
-  readonly kind: "success";
+export interface FormSuccess extends FunctionResult {
   readonly received: ReceivedForm;
-  /** The result as JSON: `null` for nothing. */
-  readonly json: string;
   /** The names of the fields that are lists. */
   readonly lists: ReadonlySet<string>;
 }
@@ -74,28 +58,28 @@ export async function runForm(
   }
   const bound = bindForm(definition, received.fields);
   const text = settings.keepsFields ? undefined : argumentsField(received.fields);
-  let isRunning = false;
   try {
-    const seconds = definition.options.rpc_timeout ?? settings.rpc_timeout;
-    const result = await withTimeLimit(context, seconds, async () => {
-      const args = await (text === undefined
-        ? validateForm(definition, bound)
-        : callArguments(definition, { fields: received.fields, text }, settings.strict));
-      isRunning = true;
-      return definition.run(...args);
+    const running = runFunction({
+      context,
+      definition,
+      args: () =>
+        text === undefined
+          ? validateForm(definition, bound)
+          : callArguments(definition, { fields: received.fields, text }, settings.strict),
+      operation,
+      settings,
     });
-    isRunning = false; // that a result cannot be serialised is a bug, whatever its error is
-    const target = redirectTarget(result, settings.base);
-    return target
-      ? { kind: "redirect", target }
-      : { kind: "success", received, json: toJson(result, definition.serialization), lists: bound.lists };
-  } catch (cause) {
-    const target = redirectTarget(cause, settings.base);
-    if (target) return { kind: "redirect", target };
-    const toCallerError = isRunning ? callerErrorOfFunction : callerError;
-    const forCaller = toCallerError(cause, context, settings.log, operation);
-    const error = withFieldErrors(showInDevelopment(cause, forCaller, settings));
-    return { kind: "refusal", received, error, cause, lists: bound.lists };
+    const outcome = "kind" in running ? running : await run(running);
+    switch (outcome.kind) {
+      case "redirect":
+        return outcome;
+      case "success":
+        return { ...outcome, received, lists: bound.lists };
+      case "failure": {
+        const { error, cause } = outcome;
+        return { kind: "refusal", received, error: withFieldErrors(error), cause, lists: bound.lists };
+      }
+    }
   } finally {
     // The page is rendered after the function, which may have changed what was loaded, and has its own time.
     forgetOnce(context);
@@ -123,14 +107,8 @@ export async function handleFormCall(
     requireForm(context, log);
     const version = context.inbound.header(BUILD_HEADER);
     const outcome = await runForm(context, findFunction(functions, name), { ...settings, version, keepsFields: false });
-    switch (outcome.kind) {
-      case "redirect":
-        return jsonResponse(200, '{"result":null}', redirectHeader(outcome.target));
-      case "success":
-        return jsonResponse(200, `{"result":${outcome.json}}`);
-      case "refusal":
-        return errorResponse(outcome.error, context, log);
-    }
+    if (outcome.kind === "refusal") return errorResponse(outcome.error, context, log);
+    return outcomeResponse(outcome, context, log);
   };
   const response = await respond().catch((error: unknown) =>
     errorResponse(callerError(error, context, log, `The form of ${name}`), context, log),

@@ -15,6 +15,7 @@ import {
   textResponse,
   UnavailableError,
 } from "../http/index.ts";
+import { keepsCookies } from "../rpc/index.ts";
 import { browserGlobalAdvice } from "../text/index.ts";
 import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
 import { attempt, type LayoutMarkup, type LayoutOutcome, NO_LAYOUT_MARKUP, startLayout } from "./layout.ts";
@@ -126,7 +127,7 @@ export function recordFailure(
   { log, showError }: PageSettings,
 ): void {
   if (error instanceof Redirect || isPageError(error)) return;
-  if (!(error instanceof RPCError) || error instanceof UnavailableError) {
+  if (!keepsCookies(error, "page")) {
     context.discardChanges();
     forgetOnce(context); // a result may be that of the discarded session
   }

@@ -1,7 +1,7 @@
 /**
- * The checks that a call passes before its body is read. Each of them throws the error that the caller receives.
+ * The checks that a call or a form passes before its body is read. Each of them throws the error that the caller receives.
  *
- * @see docs/protocol.md 3.2
+ * @see docs/protocol.md 3.2, and 3.9 for pages that belong to another build than the server
  */
 import { CONNECTION_CLOSE, type InboundRequest, RequestError, requireIdentityEncoding } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
@@ -80,12 +80,19 @@ export function requireRateLeft(waitSeconds: number): void {
 }
 
 /**
- * Returns the definition of the function.
+ * Returns the function of a call.
  *
- * @throws RequestError `not_found` if there is none
+ * @param match the function; `undefined` if there is none of the name
+ * @param version what the page has sent of its build, as for {@link requireSameSignature}
+ * @throws RequestError `not_found` if there is none, or `conflict` if the page of the call belongs to another build
  */
-export function requireFunction(definition: FunctionDefinition | undefined): FunctionDefinition {
-  if (definition) return definition;
+export function requireFunction(
+  match: FunctionDefinition | undefined,
+  version: string | null | undefined,
+  settings: BuildSettings,
+): FunctionDefinition {
+  if (match) return match;
+  requireSameSignature(match, version, settings);
   throw new RequestError("not_found", "There is no server function with this name.", { headers: CONNECTION_CLOSE });
 }
 
@@ -100,12 +107,6 @@ export function requireSignIn(definition: FunctionDefinition): void {
   const { code, message } = unauthenticatedError();
   throw new RequestError(code, message, { headers: CONNECTION_CLOSE });
 }
-
-/**
- * Calls and forms of pages that belong to another build than the server, during and after a deployment.
- *
- * @see docs/protocol.md 3.9
- */
 
 /** The build of an application, for the check of calls. */
 export interface BuildSettings {

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } fr
 import { expectCallError, readCallResponse } from "#test/call-response";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { RPCError, ValueError } from "../errors.ts";
-import { request } from "../http/index.ts";
+import { Redirect, RequestError, request, UnavailableError } from "../http/index.ts";
 import { requireInternals } from "../server/index.ts";
 import { session } from "../session/index.ts";
+import { keepsCookies } from "./caller-error.ts";
 
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {
@@ -222,5 +223,30 @@ describe("a cookie that is set after the response was sent", () => {
     await callOverHttp(app, "later");
     openGate();
     await expect(late).rejects.toThrow("the headers of the response have already been sent");
+  });
+});
+
+describe("keepsCookies", () => {
+  const refusal = new RequestError("timeout", "Too late.");
+  const unavailable = new UnavailableError("The bus is unreachable.");
+
+  it.each<[string, unknown, boolean, boolean, boolean]>([
+    // by: a function, a page, tsweb
+    ["a redirect", new Redirect("/", true), true, true, true],
+    ["an RPCError", new RPCError("conflict", "Taken."), true, true, true],
+    ["a ValueError", new ValueError("Too short."), true, false, false],
+    ["a TypeError", new TypeError("undefined is not a function"), false, false, false],
+    ["anything else", "failed", false, false, false],
+    ["an unreachable bus", unavailable, false, false, false],
+  ])(
+    "returns whether the cookies are kept that a request has set before %s",
+    (_, error, ofFunction, ofPage, ofTsweb) => {
+      const kept = (["function", "page", "tsweb"] as const).map((thrownBy) => keepsCookies(error, thrownBy));
+      expect(kept).toEqual([ofFunction, ofPage, ofTsweb]);
+    },
+  );
+
+  it("returns false for a time limit and other refusals of tsweb", () => {
+    expect([keepsCookies(refusal, "function"), keepsCookies(refusal, "tsweb")]).toEqual([false, false]);
   });
 });

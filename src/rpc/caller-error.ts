@@ -6,8 +6,10 @@ import {
   jsonResponse,
   logExpectedError,
   logRefusal,
+  Redirect,
   type RequestContext,
   RequestError,
+  UnavailableError,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { SerializeError, toJson } from "../protocol/index.ts";
@@ -39,7 +41,7 @@ export function callerErrorOfFunction(
     return new RPCError("validation_error", error.message);
   }
   if (error instanceof TypeError && error.cause === undefined) {
-    context.discardChanges();
+    discardCookiesAfter(error, context, "function");
     log.error({ id: context.id, err: error }, `${operation} threw a TypeError; the caller received its message`);
     return new RPCError("validation_error", error.message);
   }
@@ -56,12 +58,33 @@ export function callerErrorOfFunction(
  * server, such as the time limit.
  */
 export function callerError(error: unknown, context: RequestContext, log: AppLog, operation: string): RPCError {
-  if (!(error instanceof RPCError) || error instanceof RequestError) context.discardChanges();
+  discardCookiesAfter(error, context, "tsweb");
   if (error instanceof RequestError) logRefusal(error, context, log);
   if (error instanceof RPCError) return error;
   if (isDisconnection(context, error)) return disconnectedError();
   log.error({ id: context.id, err: error }, `${operation} failed`);
   return new RPCError("internal", `Something went wrong on the server. See request ${context.id} in its log.`);
+}
+
+/** What an error was thrown by: a function, stream or route; a page or its layout; or code of tsweb around them. */
+type ThrownBy = "function" | "page" | "tsweb";
+
+/**
+ * Returns whether the cookies that a request has set, with a sign-in or sign-out, are kept when it ends with an error. What
+ * was thrown on purpose keeps them; anything else discards them, because the code may have failed halfway. A `RequestError`
+ * is one of tsweb, such as the time limit.
+ *
+ * @see docs/protocol.md 5.6
+ */
+export function keepsCookies(error: unknown, thrownBy: ThrownBy): boolean {
+  if (error instanceof Redirect) return true;
+  if (thrownBy === "page") return error instanceof RPCError && !(error instanceof UnavailableError);
+  if (error instanceof ValueError) return thrownBy === "function";
+  return error instanceof RPCError && !(error instanceof RequestError);
+}
+
+function discardCookiesAfter(error: unknown, context: RequestContext, thrownBy: ThrownBy): void {
+  if (!keepsCookies(error, thrownBy)) context.discardChanges();
 }
 
 /**

@@ -3,7 +3,6 @@ import {
   awaitMaybe,
   type HandlerResponse,
   isPromise,
-  jsonResponse,
   keepInMemory,
   type MaybeAsync,
   type RequestContext,
@@ -11,9 +10,10 @@ import {
   requireSameOrigin,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { BUILD_HEADER, toJson } from "../protocol/index.ts";
+import { BUILD_HEADER } from "../protocol/index.ts";
 import { type ConcurrencyLimit, clientKey, type RateStore, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { bindArguments, readArguments } from "./arguments.ts";
+import { adviseOfMaxBody, maxCallBody } from "./body-limits.ts";
 import { logHandwrittenCall, withSimilarName } from "./call-advice.ts";
 import {
   type BuildSettings,
@@ -24,14 +24,12 @@ import {
   requireSameSignature,
   requireSignIn,
 } from "./call-checks.ts";
-import { callRedirect } from "./call-redirect.ts";
-import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
+import { callerError, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
-import { adviseOfMaxBody, maxCallBody } from "./max-body.ts";
+import { outcomeResponse, runFunction } from "./run-function.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
-import { withTimeLimit } from "./time-limit.ts";
 import { validateArguments } from "./validate.ts";
 
 /** The server functions of an application, by name. */
@@ -94,8 +92,7 @@ export function* handleCall(
     const wait = countAgainstRate(context, settings);
     requireRateLeft(isPromise(wait) ? yield* awaitMaybe(wait) : wait);
     const version = context.inbound.header(BUILD_HEADER);
-    if (!match) requireSameSignature(match, version, settings);
-    const definition = requireFunction(match);
+    const definition = requireFunction(match, version, settings);
     requireSignIn(definition);
     requireCsrfToken(context, definition);
     requireSameSignature(definition, version, settings);
@@ -105,10 +102,17 @@ export function* handleCall(
       readArguments(isPromise(body) ? yield* awaitMaybe(body) : body),
       settings.strict?.get(definition.signature.name),
     );
-    const response = definition.signature.stream
-      ? respondWithStream(context, definition, args, settings)
-      : respondWithResult(context, definition, args, settings);
-    return signIn.withFreshToken("status" in response ? response : yield* response);
+    if (definition.signature.stream) {
+      return signIn.withFreshToken(yield* respondWithStream(context, definition, args, settings));
+    }
+    const outcome = runFunction({
+      context,
+      definition,
+      args: definition.options.validate ? () => applySchemas(definition, args) : args,
+      operation: `The call of ${definition.signature.name}`,
+      settings,
+    });
+    return signIn.withFreshToken(outcomeResponse("kind" in outcome ? outcome : yield* outcome, context, log));
   } catch (error) {
     if (match) adviseOfMaxBody(error, context, match, { kind: "call", fallback: settings.max_body });
     if (settings.development) logHandwrittenCall(error, context, log);
@@ -174,67 +178,4 @@ function* respondWithStream(
   }
   const message = `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`;
   throw new RequestError("rate_limited", message, { details: { retry_after: STREAM_RETRY_SECONDS } });
-}
-
-/**
- * Runs a function within its time limit, which includes the time that its schemas take.
- *
- * @returns the response, or the steps to it if the function returned a promise
- */
-function respondWithResult(
-  context: RequestContext,
-  definition: FunctionDefinition,
-  args: unknown[],
-  settings: CallSettings,
-): HandlerResponse | MaybeAsync<HandlerResponse> {
-  const { options, run } = definition;
-  const call: RunningCall = { context, definition, settings, isRunning: !options.validate };
-  const work = call.isRunning ? () => run(...args) : () => validateAndRun(call, args);
-  let result: unknown;
-  try {
-    result = withTimeLimit(context, options.rpc_timeout ?? settings.rpc_timeout, work);
-  } catch (error) {
-    return failedResponse(call, error);
-  }
-  return isPromise(result) ? respondWhenSettled(call, result) : resultResponse(call, result);
-}
-
-/** A call whose function runs, or whose schemas do. */
-interface RunningCall {
-  readonly context: RequestContext;
-  readonly definition: FunctionDefinition;
-  readonly settings: CallSettings;
-  /** Whether the function has started: before, its schemas run. */
-  isRunning: boolean;
-}
-
-async function validateAndRun(call: RunningCall, args: unknown[]): Promise<unknown> {
-  const values = await applySchemas(call.definition, args);
-  call.isRunning = true;
-  return call.definition.run(...values);
-}
-
-function* respondWhenSettled(call: RunningCall, promise: PromiseLike<unknown>): MaybeAsync<HandlerResponse> {
-  let result: unknown;
-  try {
-    result = yield promise;
-  } catch (error) {
-    return failedResponse(call, error);
-  }
-  return resultResponse(call, result);
-}
-
-function resultResponse({ definition, settings }: RunningCall, result: unknown): HandlerResponse {
-  const redirect = callRedirect(result, settings.base);
-  return redirect ?? jsonResponse(200, `{"result":${toJson(result, definition.serialization)}}`);
-}
-
-/** Returns the response to a redirect that was thrown. Throws what the caller receives of any other error. */
-function failedResponse({ context, definition, settings, isRunning }: RunningCall, error: unknown): HandlerResponse {
-  const response = callRedirect(error, settings.base);
-  if (response) return response;
-  // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
-  if (!isRunning) throw error;
-  const operation = `The call of ${definition.signature.name}`;
-  throw showInDevelopment(error, callerErrorOfFunction(error, context, settings.log, operation), settings);
 }

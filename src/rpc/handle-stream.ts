@@ -9,7 +9,7 @@ import {
 import type { AppLog } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
 import { hasSessionEnded, watchSession } from "../session/index.ts";
-import { redirectHeader } from "./call-redirect.ts";
+import { redirectHeader } from "./run-function.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
 

@@ -1,13 +1,13 @@
 export { bindArguments, readArgumentsField } from "./arguments.ts";
+export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./body-limits.ts";
 export { isStaleError, requireFunction, requireRateLeft, requireSameSignature, requireSignIn } from "./call-checks.ts";
-export { callRedirect, redirectHeader } from "./call-redirect.ts";
 export {
   callerError,
   callerErrorOfFunction,
   errorHeaders,
   errorResponse,
   errorStatus,
-  showInDevelopment,
+  keepsCookies,
 } from "./caller-error.ts";
 export { type CheckCoverage, checkCoverage, uncheckedParts } from "./check-coverage.ts";
 export { coerceTo, MISMATCH } from "./coerce.ts";
@@ -20,7 +20,13 @@ export {
   findFunction,
   handleCall,
 } from "./handle-call.ts";
-export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./max-body.ts";
+export {
+  type FunctionRedirect,
+  type FunctionResult,
+  outcomeResponse,
+  redirectedCallResponse,
+  runFunction,
+} from "./run-function.ts";
 export {
   definitionOf,
   type FunctionDefinition,
@@ -30,6 +36,6 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
-export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
+export { checkTimeLimit } from "./time-limit.ts";
 export { issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
 export { isSecretName } from "./value-path.ts";

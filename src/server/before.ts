@@ -6,11 +6,12 @@ import {
   Redirect,
   type RequestContext,
   RequestError,
+  redirectTarget,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { handlePageError, type PageSettings } from "../pages/index.ts";
 import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
-import { callerError, callRedirect, errorResponse } from "../rpc/index.ts";
+import { callerError, errorResponse, redirectedCallResponse } from "../rpc/index.ts";
 import type { Router } from "./router.ts";
 
 /** What the function `before` receives. `request` and `session` are available too. */
@@ -46,7 +47,7 @@ interface BeforeSite {
 }
 
 /** How a request is answered: its errors and redirects have another form for scripts than for browsers. */
-type RequestKind = "page" | "route" | "call" | "live";
+type AnswerKind = "page" | "route" | "call" | "live";
 
 /**
  * Runs the function `before` of the application. Returns its response, or `null` if the request may pass.
@@ -93,7 +94,7 @@ function closeUnlessBodiless(context: RequestContext): void {
   if (hasUndeclaredBody || (method !== "GET" && method !== "HEAD")) context.closeConnection = true;
 }
 
-function kindOf(method: string, path: string | null, { router }: BeforeSite): RequestKind {
+function kindOf(method: string, path: string | null, { router }: BeforeSite): AnswerKind {
   if (path === null) return "page";
   if (path.startsWith(RPC_PREFIX) || path.startsWith(FORM_PREFIX)) return "call";
   if (path === LIVE_PATH || path === POLL_PATH) return "live";
@@ -103,7 +104,7 @@ function kindOf(method: string, path: string | null, { router }: BeforeSite): Re
 function respondWithFailure(
   context: RequestContext,
   error: unknown,
-  kind: RequestKind,
+  kind: AnswerKind,
   { base, log, pages }: BeforeSite,
 ): HandlerResponse | Promise<HandlerResponse> {
   const subject = "`before` of new App";
@@ -113,7 +114,9 @@ function respondWithFailure(
   if (error instanceof Redirect) {
     // The page of a live request reloads after this status, and `before` can redirect the request of the page.
     const forbidden = new RequestError("forbidden", "This page has to be reloaded.");
-    return (kind === "call" && callRedirect(error, base)) || errorResponse(forbidden, context, log);
+    return kind === "call"
+      ? redirectedCallResponse(redirectTarget(error, base))
+      : errorResponse(forbidden, context, log);
   }
   return errorResponse(callerError(error, context, log, subject), context, log);
 }

@@ -29,7 +29,7 @@ import {
   type RouteDefinition,
 } from "../pages/index.ts";
 import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
-import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
+import { errorResponse, handleCall } from "../rpc/index.ts";
 import { removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
 import { handleMetrics, respondToHealthCheck, respondToReadinessCheck } from "./monitoring.ts";
@@ -111,7 +111,7 @@ function rejectPath(context: RequestContext, { base, log }: Site): HandlerRespon
     "This path cannot be read: it has broken or needless percent-encoding, a doubled slash, a segment . or .., " +
     "a backslash or a control character.";
   if (!isCall) return textResponse(400, `${message}\n`);
-  return callErrorResponse(new RequestError("validation_error", message, { status: 400 }), context, log);
+  return errorResponse(new RequestError("validation_error", message, { status: 400 }), context, log);
 }
 
 /** Returns the route that receives the body, if any. No host passes on a body of GET and HEAD. */

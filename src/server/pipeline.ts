@@ -26,7 +26,7 @@ import {
   toFetchResponse,
   unreadableRequestResponse,
 } from "../http/index.ts";
-import { errorResponse as callErrorResponse } from "../rpc/index.ts";
+import { errorResponse } from "../rpc/index.ts";
 import { dispatch } from "./dispatch.ts";
 import { observeRequest } from "./observe-request.ts";
 import type { Site } from "./site.ts";
@@ -84,7 +84,7 @@ function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundRespo
   } catch (error) {
     // A rejected request, or a response that cannot be completed: a fetched one whose body a route has consumed.
     context.discardChanges();
-    return completeResponse(errorResponse(context, error, site), context, site.security);
+    return completeResponse(respondToError(context, error, site), context, site.security);
   } finally {
     context.releaseBody();
   }
@@ -131,16 +131,16 @@ function openContext(
   });
 }
 
-function errorResponse(context: RequestContext, error: unknown, site: Site): HandlerResponse {
+function respondToError(context: RequestContext, error: unknown, site: Site): HandlerResponse {
   const { base, log } = site;
   if (error instanceof RequestError) {
     logRefusal(error, context, log);
     // A body that is too large is rejected before its path.
     if (isCallPath(context.inbound.pathname, base) || isRoute(context.inbound, site)) {
-      return callErrorResponse(error, context, log);
+      return errorResponse(error, context, log);
     }
     // The wait is a field of the error body, on every path.
-    if (error.code === "rate_limited") return callErrorResponse(error, context, log);
+    if (error.code === "rate_limited") return errorResponse(error, context, log);
     return textResponse(error.status, `${error.message}\n`, error.headers);
   }
   log.error({ id: context.id, err: error }, "A request failed");

@@ -3,12 +3,18 @@
  */
 import { hkdfSync } from "node:crypto";
 import { p256 } from "@noble/curves/nist.js";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseDerSignature, bytesToBigInt, isCurvePoint, ORDER, type SignatureVerifier } from "../../src/auth/ecdsa-signature.ts";
+import {
+  bytesToBigInt,
+  isCurvePoint,
+  ORDER,
+  parseDerSignature,
+  type SignatureVerifier,
+} from "../../src/auth/ecdsa-signature.ts";
 import { cose_to_raw_point } from "../../src/auth/index.ts";
 import { verifyAssertion } from "../../src/auth/webauthn.ts";
 import { hex, ORIGIN, Passkey, RP_ID, sha256, verifiers } from "./webauthn-passkey.ts";
-import fc from "fast-check";
 
 const bytesOf = (value: bigint) => hex(value.toString(16).padStart(64, "0"));
 const raw = (r: bigint, s: bigint) => Buffer.concat([bytesOf(r), bytesOf(s)]);

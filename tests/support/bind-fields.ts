@@ -1,5 +1,5 @@
-import { bindFields } from "../../src/forms/form-arguments.ts";
 import { buildFieldTree } from "../../src/forms/field-tree.ts";
+import { bindFields } from "../../src/forms/form-arguments.ts";
 import type { Parameter, Signature, TypeShape } from "../../src/protocol/index.ts";
 
 /** The fields of a form: names and values, in their order. */
