@@ -14,7 +14,7 @@ const RUNTIME = "tsweb/jsx-runtime";
  *
  * A module whose JSX is not that of the application has no templates.
  *
- * @see src/pages/markup-templates.ts
+ * @see src/pages/template-node.ts
  */
 export function emitTemplates(text: MagicString, { program, source }: ModuleFacts): void {
   if (/@jsx/.test(source.code)) return; // a comment that selects another library, or one that only mentions it

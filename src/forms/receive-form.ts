@@ -171,16 +171,11 @@ export interface FormSettings
 }
 
 /**
- * The checks that a form passes before its function is looked up. Each of them throws the error of the response.
- *
- * @see docs/protocol.md 15.2
- */
-
-/**
  * Throws unless a request is the form of a page of this site: its method is POST, its content type is that of a form,
  * and its origin is that of the site.
  *
  * @throws RequestError `validation_error` with the status 405 or 415, or `forbidden`
+ * @see docs/protocol.md 15.2
  */
 export function requireForm(context: RequestContext, log: AppLog): void {
   const { method } = context.inbound;

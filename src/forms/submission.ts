@@ -126,18 +126,17 @@ export function currentSubmission(): Submission | null {
   return submissionOf(currentContext());
 }
 
-/**
- * Forms of pages that belong to another build than the server, which are shown again with all that was typed.
- *
- * @see docs/protocol.md 15.6
- */
-
 const CHANGED =
   "The site was updated while this page was open, and the form has changed. Check it, then send it again.";
 const REMOVED = "The site was updated while this page was open, and the form was removed.";
 const UPDATING = "The site is being updated. Send the form again in a few seconds.";
 
-/** Returns the refusal of a form of another build with a message for its user; any other refusal unchanged. */
+/**
+ * Returns the refusal of a form of another build with a message for its user; any other refusal unchanged. The form is shown
+ * again with all that was typed.
+ *
+ * @see docs/protocol.md 15.6
+ */
 export function explainStaleForm(refusal: FormRefusal): FormRefusal {
   const { error, received } = refusal;
   if (!isStaleError(error)) return refusal;

@@ -1,5 +1,3 @@
-import { Fragment, type VNode } from "preact";
-import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";
 /**
  * Which elements the HTML parser of a browser does not put where the markup has them. The parser ends elements, ignores
  * them, moves them or inserts others: then the page differs from the markup, and a view fails to hydrate.
@@ -9,6 +7,8 @@ import { type ElementLocation, MarkupError, type RenderState } from "./render-st
  *
  * @see https://html.spec.whatwg.org/multipage/parsing.html#tree-construction
  */
+import { Fragment, type VNode } from "preact";
+import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";
 
 /** Why an element cannot be where it is. */
 export interface NestingProblem {

@@ -24,7 +24,7 @@ import {
   removeScriptUrls,
   removeTextHandlers,
 } from "./markup-checks.ts";
-import { isTemplateNode, writeTemplate } from "./markup-templates.ts";
+import { writeTemplate } from "./markup-templates.ts";
 import {
   type ElementLocation,
   getActiveRender,
@@ -32,6 +32,7 @@ import {
   type RenderState,
   setActiveRender,
 } from "./render-state.ts";
+import { isTemplateNode } from "./template-node.ts";
 
 /** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
 export function renderMarkup(markup: ComponentChildren, state: RenderState): string {

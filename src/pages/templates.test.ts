@@ -21,7 +21,7 @@ import { bodyOf, CSRF_ENV, postForm } from "#test/join-app";
 import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
 import { RPCError } from "../errors.ts";
 import type { Markup } from "../protocol/index.ts";
-import { isTemplateNode, TemplateNode } from "./markup-templates.ts";
+import { isTemplateNode, TemplateNode } from "./template-node.ts";
 
 /** A component that puts its children into an element. */
 const Box = ({ children }: { children?: ComponentChildren }) => h("b", null, children);

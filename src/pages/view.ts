@@ -21,10 +21,10 @@ import {
   type ViewSource,
 } from "../protocol/index.ts";
 import { checkSynchronous } from "./markup-checks.ts";
-import type { TemplateHtml } from "./markup-templates.ts";
 import { getActiveRender, MarkupError } from "./render-state.ts";
 import { registerViewBody } from "./rendering.ts";
 import { checkSecretProps } from "./secret-props.ts";
+import type { TemplateHtml } from "./template-node.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
