@@ -46,9 +46,9 @@ export const MAY_IMPORT = {
     "config",
     "logging",
   ],
-  live: ["backends", "revocation", "http", "session", "rate-limit", "config", "logging"],
-  forms: ["rpc", "uploads", "http", "config", "logging (types)"],
-  pages: ["text", "forms", "uploads", "rpc", "session", "http", "browser", "config", "logging (types)"],
+  live: ["backends", "revocation", "bodies", "http", "session", "rate-limit", "config", "logging"],
+  forms: ["rpc", "bodies", "http", "config", "logging (types)"],
+  pages: ["text", "forms", "bodies", "rpc", "session", "http", "browser", "config", "logging (types)"],
   auth: ["session", "rate-limit", "http"],
   openapi: ["rpc (types)"],
   server: [

@@ -1,12 +1,6 @@
-import { type FormValue, readForm } from "../bodies/index.ts";
+import { type FormValue, formTypeOf, readForm, requireIdentityEncoding } from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
-import {
-  CONNECTION_CLOSE,
-  type RequestContext,
-  RequestError,
-  requireIdentityEncoding,
-  requireSameOrigin,
-} from "../http/index.ts";
+import { CONNECTION_CLOSE, type RequestContext, RequestError, requireSameOrigin } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
 import {
@@ -22,7 +16,6 @@ import {
   requireSameSignature,
   requireSignIn,
 } from "../rpc/index.ts";
-import { type FormValue, formTypeOf, readForm } from "../uploads/index.ts";
 import type { FormFields } from "./field-tree.ts";
 
 /** A form that was received. It may have been refused: then nothing of its files was stored. */

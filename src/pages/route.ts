@@ -1,24 +1,25 @@
 import type { InferRouteParams } from "rou3";
-import { checkMaxBody } from "../bodies/index.ts";
+import {
+  checkMaxBody,
+  findUnreadableBody,
+  type LimitedRequest,
+  MAX_BODY_BYTES,
+  withLimitedBody,
+  withUploadLimits,
+} from "../bodies/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import {
-  checkMaxBody,
   disconnectedError,
-  findUnreadableBody,
   type HandlerResponse,
   isDisconnection,
   isResponse,
-  type LimitedRequest,
-  MAX_BODY_BYTES,
   publicOrigin,
   Redirect,
   type RequestContext,
-  withLimitedBody,
 } from "../http/index.ts";
 import type { PageSource } from "../protocol/index.ts";
 import { callerErrorOfFunction, errorResponse } from "../rpc/index.ts";
-import { withUploadLimits } from "../uploads/index.ts";
 import { redirectResponse } from "./handle-page-error.ts";
 import type { PageSettings } from "./render-document.ts";
 

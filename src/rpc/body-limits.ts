@@ -1,4 +1,5 @@
-import { adviseMaxBody, MAX_BODY_BYTES, type RequestContext } from "../http/index.ts";
+import { adviseMaxBody, MAX_BODY_BYTES } from "../bodies/index.ts";
+import type { RequestContext } from "../http/index.ts";
 import type { FunctionDefinition } from "./server.ts";
 
 /**

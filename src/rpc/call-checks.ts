@@ -3,7 +3,8 @@
  *
  * @see docs/protocol.md 3.2, and 3.9 for pages that belong to another build than the server
  */
-import { CONNECTION_CLOSE, type InboundRequest, RequestError, requireIdentityEncoding } from "../http/index.ts";
+import { requireIdentityEncoding } from "../bodies/index.ts";
+import { CONNECTION_CLOSE, type InboundRequest, RequestError } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import {
   BUILD_HEADER,

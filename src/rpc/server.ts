@@ -1,7 +1,7 @@
 import { checkMaxBody } from "../bodies/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import { checkMaxBody, Redirect } from "../http/index.ts";
+import { Redirect } from "../http/index.ts";
 import {
   type Call,
   type NotSendable,

@@ -1,15 +1,13 @@
+import { checkDeclaredLength, discardBody, MAX_BODY_BYTES } from "../bodies/index.ts";
 import { handleFormCall } from "../forms/index.ts";
 import {
   awaitMaybe,
   canonicalPath,
-  checkDeclaredLength,
-  discardBody,
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
   isValidPath,
   jsonResponse,
-  MAX_BODY_BYTES,
   type MaybeAsync,
   PRIVATE_NO_STORE,
   pathBelowBase,

@@ -1,4 +1,4 @@
-import { UPLOADS, UploadStore } from "../bodies/index.ts";
+import { MAX_BODY_BYTES, MAX_BODY_BYTES_PER_CLIENT, UPLOADS, UploadStore } from "../bodies/index.ts";
 import type { Config } from "../config/index.ts";
 import {
   BodyLimit,
@@ -7,8 +7,6 @@ import {
   createDataHeaders,
   createSecurityHeaders,
   type InboundRequest,
-  MAX_BODY_BYTES,
-  MAX_BODY_BYTES_PER_CLIENT,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
@@ -27,8 +25,7 @@ import { buildManifest } from "./build-manifest.ts";
 import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
 import type { Inspection, Listing } from "./modules.ts";
-import type { MetricsEndpoint } from "./monitoring.ts";
-import { EventLoopDelay, type Health } from "./monitoring.ts";
+import { EventLoopDelay, type Health, type MetricsEndpoint } from "./monitoring.ts";
 import { type RequestListener, RequestListeners } from "./observe-request.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { createStaticFiles, type StaticFiles } from "./static-files.ts";
