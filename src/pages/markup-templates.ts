@@ -1,3 +1,11 @@
+/**
+ * Writes markup whose elements are static as text around its values, in place of nodes that the renderer visits. The ordinary
+ * way is that of all other nodes: `rendering.ts` takes it if {@link writeTemplate} returns `undefined`, and in development.
+ *
+ * Measured 2026-11, CPU time of `app.fetch` with and without templates, alternating in one process on Node 20: a page with a
+ * table of 50 rows takes 25 to 34% less. On the page of the board example, most of which is a view of components and its
+ * queries, no difference could be measured.
+ */
 import { h, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { setActiveRender } from "./render-state.ts";
