@@ -17,7 +17,6 @@ import {
   requestIds,
   type SecurityOptions,
 } from "../http/index.ts";
-import type { ProjectInfo } from "../openapi/index.ts";
 import type { Assets } from "../pages/index.ts";
 import { type CalledFunction, checkCalledFunctions } from "./modules.ts";
 import type { Observer } from "./observe-request.ts";
@@ -49,8 +48,8 @@ export interface Development {
   readonly printError: (error: unknown, event: string) => void;
   /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
   readonly publicFiles: { readonly dir: string; includes(path: string): boolean } | null;
-  /** The description of the project in its package.json, for its OpenAPI document. */
-  readonly project?: ProjectInfo | undefined;
+  /** Returns the OpenAPI document of the functions as JSON. */
+  readonly openapi: () => string;
   /** Receives what the application does. Absent while the panel of the development server is closed. */
   readonly observer?: Observer | undefined;
 }
@@ -62,7 +61,7 @@ export interface Development {
  */
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
   const { calls, pages, config, inspection, log } = site;
-  const { assets, buildTool, called, showError, publicFiles, project, observer } = development;
+  const { assets, buildTool, called, showError, publicFiles, openapi, observer } = development;
   const { adviseUnloadedPage, reportUnserved, reportRedirectLoop } = development;
   // The functions of the inspection: those of `calls` may be the observed ones of the request before.
   const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
@@ -85,7 +84,7 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
       log: observedLog,
     },
     files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
-    project,
+    openapi,
     ...securityOf(config, options, { pages: inspection.pages, buildTool }),
   };
 }

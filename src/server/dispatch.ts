@@ -15,7 +15,6 @@ import {
   RequestError,
   textResponse,
 } from "../http/index.ts";
-import { openapiJson } from "../openapi/index.ts";
 import {
   handleNotFound,
   handlePage,
@@ -206,10 +205,7 @@ function permanentRedirect(location: string): HandlerResponse {
 }
 
 /** Handles the framework's own paths, unless the application serves them. Returns `null` for any other path. */
-function handleBuiltInPath(
-  path: string,
-  { draining, live, health, sessions, pages, inspection, project }: Site,
-): HandlerResponse | null {
+function handleBuiltInPath(path: string, { draining, live, health, sessions, openapi }: Site): HandlerResponse | null {
   if (path === "/healthz") return respondToHealthCheck(health);
   if (path === "/readyz")
     return respondToReadinessCheck(health, {
@@ -218,8 +214,5 @@ function handleBuiltInPath(
       hasRevocations: sessions.revocations.isLoaded,
     });
   // Only in development: a list of all functions would help an attacker.
-  if (path === OPENAPI_PATH && pages.development) {
-    return jsonResponse(200, openapiJson(inspection, project));
-  }
-  return null;
+  return path === OPENAPI_PATH && openapi ? jsonResponse(200, openapi()) : null;
 }

@@ -14,7 +14,6 @@ import {
 } from "../http/index.ts";
 import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import type { ProjectInfo } from "../openapi/index.ts";
 import { DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
