@@ -10,7 +10,6 @@ import {
   readResult,
   toFormData,
 } from "../protocol/index.ts";
-import { type RemoteSignature, readRemoteSignature } from "./remote-signature.ts";
 
 /** Sends a request: the platform's `fetch`, or a replacement. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -152,3 +151,23 @@ function checkTimeout(seconds: number | undefined): number | undefined {
 
 /** The maximum delay of a timer, in seconds. */
 const MAX_SECONDS = 2_147_483;
+
+/** The part of a server function's signature that a client requests at run time, when its types no longer exist. */
+interface RemoteSignature {
+  /** The names of its positional parameters, in order; absent if it takes one object of its parameters. */
+  readonly params?: readonly string[];
+  /** Whether its values are streamed. */
+  readonly stream: boolean;
+}
+
+/**
+ * Returns the signature in the `details` of a 405 response; `null` if there is none, because the function does not
+ * exist.
+ *
+ * @see docs/protocol.md 3.4
+ */
+export function readRemoteSignature(details: Readonly<Record<string, unknown>>): RemoteSignature | null {
+  const { parameters, keyed, stream } = details;
+  if (!Array.isArray(parameters) || !parameters.every((name) => typeof name === "string")) return null;
+  return { stream: stream === true, ...(keyed === true ? {} : { params: parameters }) };
+}

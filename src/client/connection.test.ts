@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readRemoteSignature } from "./remote-signature.ts";
+import { readRemoteSignature } from "./connection.ts";
 
 it.each([
   [{ parameters: ["a", "b"] }, { stream: false, params: ["a", "b"] }],
