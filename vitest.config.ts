@@ -69,7 +69,6 @@ const WITHOUT_STATE = [
   "cli",
   "client",
   "compile",
-  "cookies",
   "files",
   "forms",
   "http",

@@ -1,4 +1,4 @@
-import { CookieJar } from "../cookies/index.ts";
+import { CookieJar } from "../cookie-jar.ts";
 import { RPCError } from "../errors.ts";
 import {
   type Arguments,

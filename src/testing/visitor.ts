@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
-import { CookieJar } from "../cookies/index.ts";
+import { CookieJar } from "../cookie-jar.ts";
 import {
   ContextValues,
   FetchInboundRequest,

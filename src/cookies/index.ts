@@ -1,1 +1,0 @@
-export { CookieJar } from "./cookie-jar.ts";
