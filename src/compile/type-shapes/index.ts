@@ -3,6 +3,5 @@
  * the OpenAPI document describes. Types of other modules are included: the caller looks them up. A type that cannot be
  * read is unchecked, never rejected, because only strict applications and documents use shapes.
  */
-export { addParameterShapes } from "./parameters.ts";
-export { readResultShape } from "./result.ts";
+export { addParameterShapes, readResultShape } from "./function-shapes.ts";
 export { MAX_TYPE_NODES, type TypeDeclaration, type TypeLookup, type TypeModule } from "./shape-context.ts";

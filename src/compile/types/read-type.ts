@@ -5,14 +5,14 @@
 import type { ESTree } from "vite";
 import type { Coercion } from "../../protocol/index.ts";
 import { type Binding, CompileError, type Node, type Scope, stringValue, walk } from "../syntax/index.ts";
-import { membersOf } from "./members.ts";
 import {
+  membersOf,
   numberTypeOf,
   qualifiedNumberType,
   resolveDeclaration,
   type ScopedType,
   type TypeContext,
-} from "./type-context.ts";
+} from "./resolve-type.ts";
 import { intersectFacts, literalFacts, type TypeFacts, uncheckedFacts, unionFacts } from "./type-facts.ts";
 
 /**
