@@ -9,7 +9,6 @@ import {
   type Rolldown,
   type ViteDevServer,
 } from "vite";
-import { ApplicationSource } from "./application-source.ts";
 import {
   hasUnsupportedQuery,
   isServerEntryPoint,
@@ -21,6 +20,7 @@ import type { BuildRecorder } from "./build-registry.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { hotUpdate } from "./hot-update.ts";
 import {
+  ApplicationSource,
   ModuleCache,
   readWritten,
   resolveImport,

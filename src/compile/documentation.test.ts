@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { docCommentsOf, parseDocComment } from "./doc-comments.ts";
+import { docCommentsOf, parseDocComment } from "./documentation.ts";
 
 describe("the doc comment in front of a position", () => {
   test.each<[title: string, before: string, expected: string | undefined]>([

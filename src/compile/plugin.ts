@@ -2,11 +2,10 @@ import type { Plugin, ResolvedConfig } from "vite";
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
 import { commonJsModules } from "./commonjs-modules.ts";
 import { type CompileOptions, Compiler, type HookContext } from "./compiler.ts";
-import { refresh } from "./refresh.ts";
+import { refresh } from "./hot-update.ts";
+import { unsupportedSyntax, usingDeclarations } from "./runtime-syntax.ts";
 import { isInNodeModules } from "./syntax/index.ts";
 import { tsconfigPaths } from "./tsconfig-paths.ts";
-import { unsupportedSyntax } from "./unsupported-syntax.ts";
-import { usingDeclarations } from "./using-declarations.ts";
 import { PLUGIN_NAME, viteConfig } from "./vite-config.ts";
 
 /** The plugin of the compile step. Its `api` is the registry of what it has compiled. */

@@ -10,12 +10,16 @@ import { normalizePath, transformWithOxc } from "vite";
 import { ModuleCache } from "./module-cache.ts";
 import type { ModuleResolver } from "./modules/index.ts";
 import { checkModule } from "./rules/index.ts";
+import {
+  inlineUsingHelper,
+  mayHaveUnsupportedUsing,
+  RUNTIME_TARGET,
+  rejectUnsupportedSyntax,
+} from "./runtime-syntax.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 import { pathsResolver } from "./tsconfig-paths.ts";
-import { rejectUnsupportedSyntax } from "./unsupported-syntax.ts";
-import { inlineUsingHelper, mayHaveUnsupportedUsing, RUNTIME_TARGET } from "./using-declarations.ts";
 
 const STYLE_SHEET = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)$/;
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"];

@@ -12,7 +12,7 @@ import {
   type ResolvedConfig,
   resolveConfig,
 } from "vite";
-import { applicationModule } from "./application-source.ts";
+import { applicationModule } from "./module-cache.ts";
 import { isInNodeModules, stripQuery } from "./syntax/index.ts";
 
 /** Returns the id that an import resolves to; `undefined` if there is none. */

@@ -6,7 +6,7 @@ interface ComponentInternals {
 
 /**
  * Returns the name of a component in messages of development. A view has the name of its export, which hot reload
- * registers (`src/compile/refresh.ts`).
+ * registers (`src/compile/hot-update.ts`).
  */
 export function componentName(component: object): string {
   const { constructor: own, __v: node } = component as ComponentInternals; // a component

@@ -2,12 +2,10 @@
  * What the compile step reads of the modules of an application: their declarations and signatures, what they export and import,
  * and which of them are for the server only.
  */
-export { type FoundComponent, findComponents } from "./components.ts";
 export type { Declaration } from "./declarations.ts";
 export { type ModuleFacts, readModule } from "./module-facts.ts";
 export { exportedValue, type ModuleResolver, originOf, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 export { type Endpoint, repeatedPathMessage } from "./page-paths.ts";
-export { ProjectError, relativePath } from "./project.ts";
 export {
   appModuleElements,
   appModuleValues,
@@ -25,13 +23,17 @@ export {
   type FileReference,
   isServerModule,
   isServerOnly,
+  ProjectError,
   realPath,
+  relativePath,
   ServerOnlyError,
   serverOnlyFile,
   serverOnlyMessage,
 } from "./server-only.ts";
 export {
   actionsOf,
+  type FoundComponent,
+  findComponents,
   importedNameOf,
   isActionName,
   isData,
@@ -39,5 +41,4 @@ export {
   isIntrinsicName,
   possibleValues,
   tswebMemberOf,
-  unwrapChain,
 } from "./values.ts";

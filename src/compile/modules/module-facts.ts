@@ -18,8 +18,7 @@ import {
 } from "../syntax/index.ts";
 import { type Declaration, findDeclarations, Mistakes } from "./declarations.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
-import { relativePath } from "./project.ts";
-import { isServerModule } from "./server-only.ts";
+import { isServerModule, relativePath } from "./server-only.ts";
 import { readSignature } from "./signature.ts";
 
 /** The data that the compile step reads from the text of one module. It does not depend on other modules. */

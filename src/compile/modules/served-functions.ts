@@ -9,7 +9,7 @@ import {
 } from "../syntax/index.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
-import { relativePath } from "./project.ts";
+import { relativePath } from "./server-only.ts";
 
 /** A server function that a server module re-exports under the same name. */
 export interface ReExport {

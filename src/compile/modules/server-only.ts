@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { posix } from "node:path";
 import { isInNodeModules, isScript, stripQuery } from "../syntax/index.ts";
-import { ProjectError, relativePath } from "./project.ts";
 
 /**
  * The suffix `.server`, at the end of a name or before another suffix. White space and `:` also end it, because Windows
@@ -101,6 +100,22 @@ export function serverOnlyMessage(file: string, use: string): string {
     return `${file} contains environment variables, which no browser may receive, so it ${use}.`;
   }
   return `${file} is server-only, because its name or the name of a folder in its path ends in ".server", so it ${use}. Rename it if browsers may receive it.`;
+}
+
+/** Returns a file's path relative to the project's root, with forward slashes. Outside the root it starts with `../`. */
+export function relativePath(file: string, root: string): string {
+  const from = root.replace(/\/+$/, "").split("/");
+  const to = file.split("/");
+  let shared = 0;
+  while (shared < from.length && shared < to.length - 1 && from[shared] === to[shared]) shared++;
+  return [...from.slice(shared).map(() => ".."), ...to.slice(shared)].join("/");
+}
+
+/** A mistake in the application's files. The message is complete, also without a location and a stack. */
+export class ProjectError extends Error {
+  override get name(): string {
+    return "ProjectError";
+  }
 }
 
 /** Thrown when something would send a server-only file to a browser. */

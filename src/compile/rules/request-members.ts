@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { importedNameOf, type ModuleFacts, tswebMemberOf, unwrapChain } from "../modules/index.ts";
+import { importedNameOf, type ModuleFacts, tswebMemberOf } from "../modules/index.ts";
 import {
   CompileError,
   keysReadBy,
@@ -10,6 +10,7 @@ import {
   type Scope,
   type SourceFile,
   stringValue,
+  unwrapChain,
 } from "../syntax/index.ts";
 
 /** The members of `request` that are plain objects of strings. */

@@ -1,4 +1,4 @@
-import { type Declaration, type ModuleFacts, unwrapChain } from "../modules/index.ts";
+import type { Declaration, ModuleFacts } from "../modules/index.ts";
 import {
   CompileError,
   type FunctionNode,
@@ -9,6 +9,7 @@ import {
   type Scope,
   type Scopes,
   type SourceFile,
+  unwrapChain,
   unwrapExpression,
   walkScoped,
 } from "../syntax/index.ts";

@@ -1,5 +1,5 @@
-import { importedNameOf, type ModuleFacts, type ModuleResolver, resolveExport, unwrapChain } from "../modules/index.ts";
-import { CompileError, memberName, type Node, nodesOf, type Scope } from "../syntax/index.ts";
+import { importedNameOf, type ModuleFacts, type ModuleResolver, resolveExport } from "../modules/index.ts";
+import { CompileError, memberName, type Node, nodesOf, type Scope, unwrapChain } from "../syntax/index.ts";
 
 /** The methods of the procedures of tRPC and others. A server function in browser code has none of them. */
 const CLIENT_METHODS = /^(?:mutate|mutateAsync|query|use(?:Suspense|Infinite)?Query|useMutation)$/;

@@ -1,13 +1,6 @@
 import type { ESTree } from "vite";
-import {
-  isData,
-  isIntrinsicName,
-  type ModuleFacts,
-  possibleValues,
-  tswebMemberOf,
-  unwrapChain,
-} from "../modules/index.ts";
-import { CompileError, memberName, type Node, nodesOf, type Scope } from "../syntax/index.ts";
+import { isData, isIntrinsicName, type ModuleFacts, possibleValues, tswebMemberOf } from "../modules/index.ts";
+import { CompileError, memberName, type Node, nodesOf, type Scope, unwrapChain } from "../syntax/index.ts";
 
 /** What `()` of a message contains: nothing, or `…` for a function with required parameters. */
 type Parameters = "" | "…";

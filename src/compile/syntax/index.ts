@@ -9,11 +9,31 @@ export {
   type SourceRange,
   sourceLocation,
 } from "./compile-error.ts";
-export { type DocComment, docCommentsOf } from "./doc-comments.ts";
-export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
-export { isWrapper, keysReadBy, memberName, memberPath, type ReadKey } from "./member-path.ts";
-export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";
-export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
+export {
+  exportsOfLocal,
+  findModuleReferences,
+  type ModuleExports,
+  type ModuleReference,
+  type ReferencedName,
+  readExports,
+} from "./imports-exports.ts";
+export { hasAssetQuery, isInNodeModules, isScript, languageOf, stripQuery } from "./module-id.ts";
+export {
+  childrenOf,
+  type FunctionNode,
+  isFunctionNode,
+  isWrapper,
+  keysReadBy,
+  memberName,
+  memberPath,
+  type Node,
+  type ReadKey,
+  specifierName,
+  stringValue,
+  unwrapChain,
+  unwrapExpression,
+  walk,
+} from "./nodes.ts";
 export { parse, rejectRedeclarations } from "./parse.ts";
 export {
   ancestorsOf,
@@ -32,13 +52,3 @@ export {
   findModuleLevelReferences,
   type GlobalReference,
 } from "./value-references.ts";
-export {
-  childrenOf,
-  type FunctionNode,
-  isFunctionNode,
-  type Node,
-  specifierName,
-  stringValue,
-  unwrapExpression,
-  walk,
-} from "./walk.ts";

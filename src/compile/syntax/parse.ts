@@ -1,8 +1,8 @@
 import { type ESTree, parseAst } from "vite";
 import { CompileError, type SourceFile, sourceLocation } from "./compile-error.ts";
 import { languageOf } from "./module-id.ts";
+import { type Node, walk } from "./nodes.ts";
 import { nodesOf, patternNames, type Scopes } from "./scope.ts";
-import { type Node, walk } from "./walk.ts";
 
 /**
  * Parses a module, with its types and parentheses.

@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { childrenOf, type Node, specifierName } from "./walk.ts";
+import { childrenOf, type Node, specifierName } from "./nodes.ts";
 
 /** The module and export that an import refers to. `name` is `"*"` for a namespace and `"default"` for a default import. */
 export interface ImportedName {

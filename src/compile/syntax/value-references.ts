@@ -1,6 +1,6 @@
 import type { ESTree } from "vite";
+import { childrenOf, type Node } from "./nodes.ts";
 import type { Binding, Scope, Scopes } from "./scope.ts";
-import { childrenOf, type Node } from "./walk.ts";
 
 /** A use of a name that the module imports or declares at its top level. */
 export interface ModuleLevelReference {
