@@ -16,16 +16,20 @@ import {
   typesNotice,
 } from "../project/index.ts";
 import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
-import { browserInputs } from "./browser-inputs.ts";
 import { BundledReact } from "./bundled-react.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
-import { clientBuild } from "./client.ts";
+import { browserInputs, clientBuild } from "./client.ts";
 import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
-import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } from "./include.ts";
 import { createBuildId, type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.ts";
-import { copyNativePackages } from "./native-packages.ts";
-import { readBudget, readPackageOptions } from "./package-options.ts";
-import { type ServerBuildOptions, serverBuild } from "./server.ts";
+import {
+  copyIncluded,
+  findIncluded,
+  type IncludedFiles,
+  readBudget,
+  readIncludePatterns,
+  readPackageOptions,
+} from "./package-options.ts";
+import { copyNativePackages, type ServerBuildOptions, serverBuild } from "./server.ts";
 import { UnresolvedUrls } from "./unresolved-urls.ts";
 import { writeServer } from "./write-server.ts";
 

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { copyIncluded, findIncluded, readIncludePatterns } from "./include.ts";
-import { readPackageOptions } from "./package-options.ts";
+import { copyIncluded, findIncluded, readIncludePatterns, readPackageOptions } from "./package-options.ts";
 
 let parent: string;
 let root: string;

@@ -1,2 +1,2 @@
 export { build } from "./build.ts";
-export { packageOptionsProblem } from "./package-options-problem.ts";
+export { packageOptionsProblem } from "./package-options.ts";

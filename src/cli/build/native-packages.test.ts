@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { copyNativePackages, nativePackageName } from "./native-packages.ts";
+import { copyNativePackages, nativePackageName } from "./server.ts";
 
 let root: string;
 let outDir: string;
