@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { closestName } from "../../text/index.ts";
 import { BuildError } from "../project/index.ts";
-import { TEMPLATES, type TemplateName } from "./templates.ts";
+import { TEMPLATES, type TemplateName } from "./files.ts";
 
 /** The project that a command line of `tsweb new` requests. */
 export interface NewOptions {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deploymentFiles, deploymentName } from "./deployment.ts";
+import { deploymentFiles, deploymentName } from "./files.ts";
 import type { PackageManager } from "./package-manager.ts";
 
 const npm: PackageManager = { name: "npm", version: "11.0.0" };

@@ -1,7 +1,43 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import type { PlatformPath } from "node:path";
 import * as systemPath from "node:path";
+import { fileURLToPath } from "node:url";
 import { BuildError } from "../project/index.ts";
+import { packFolder } from "./package-manager.ts";
+
+/** How a project depends on tsweb: by a packed file, or by a specifier. */
+export interface Source {
+  /** The absolute path of the packed file, or `null`. */
+  readonly file: string | null;
+  /** The specifier for package.json, if there is no file. */
+  readonly specifier: string;
+  /** Whether nothing is known about the origin except that it is not a folder. */
+  readonly isGuessed: boolean;
+}
+
+/** Returns how a project depends on the version of tsweb that creates it. */
+export function findSource(): Source {
+  const dir = realpathSync(fileURLToPath(new URL("../../..", import.meta.url)));
+  const { name, version } = JSON.parse(readFileSync(systemPath.join(dir, "package.json"), "utf8"));
+  // The path of the program is below the project that has installed it, even if the package itself is in a store.
+  const searchFrom = [systemPath.dirname(process.argv[1] ?? dir), process.cwd()];
+  const origin = findOrigin({ name, dir, searchFrom });
+  const specifier = origin.kind === "url" ? origin.specifier : `^${version}`;
+  return {
+    file: packedFileOf(origin, version),
+    specifier,
+    isGuessed: origin.kind === "registry" && !origin.isCertain,
+  };
+}
+
+/** Returns the packed file for a new project, or `null` if the package comes from elsewhere. */
+function packedFileOf(origin: Origin, version: string): string | null {
+  if (origin.kind === "file") return requirePackedFile(packedTsweb(origin.file, version));
+  if (origin.kind !== "folder") return null;
+  // The package create-tsweb is in packages/create-tsweb/ of the repository.
+  const isCreate = systemPath.basename(origin.dir) === "create-tsweb";
+  return packFolder(isCreate ? systemPath.resolve(origin.dir, "../..") : origin.dir);
+}
 
 /** Where the package came from that runs `tsweb new`. */
 export type Origin =
@@ -89,17 +125,6 @@ export function packedTsweb(file: string, version: string, path: PlatformPath = 
 }
 
 /**
- * Returns the specifier of a packed file for the package.json of a project. It is relative where possible, so that both
- * can be moved together.
- *
- * @param dir the folder of the project
- */
-export function fileSpecifier(file: string, dir: string, path: PlatformPath = systemPath): string {
-  const relative = path.relative(dir, file); // absolute if Windows has them on two drives
-  return `file:${relative.replaceAll(path.sep, "/")}`;
-}
-
-/**
  * Returns the path of a packed file, without symbolic links.
  *
  * @throws BuildError if it does not exist
@@ -110,4 +135,28 @@ export function requirePackedFile(file: string): string {
     `${file} does not exist. tsweb was installed from it, and the new project needs it. Nothing was written. ` +
       "Put the file there, or install tsweb from another one.",
   );
+}
+
+/**
+ * Returns the specifier of a packed file for the package.json of a project. It is relative where possible, so that both
+ * can be moved together.
+ *
+ * @param dir the folder of the project
+ */
+export function fileSpecifier(file: string, dir: string, path: PlatformPath = systemPath): string {
+  const relative = path.relative(dir, file); // absolute if Windows has them on two drives
+  return `file:${relative.replaceAll(path.sep, "/")}`;
+}
+
+/** Returns the path without symbolic links of a folder that may not exist yet. */
+export function realPath(dir: string): string {
+  const missing: string[] = [];
+  for (let existing = dir; ; existing = systemPath.dirname(existing)) {
+    try {
+      return systemPath.join(realpathSync(existing), ...missing);
+    } catch (error) {
+      if (existing === systemPath.dirname(existing)) throw error;
+      missing.unshift(systemPath.basename(existing));
+    }
+  }
 }
