@@ -1,5 +1,4 @@
 /** The sizes of pages that `tsweb build` prints, and the budget that it compares them with. */
 export { type BuiltFiles, filesOfPages, readBuiltFiles } from "./built-files.ts";
-export { BUDGET_KINDS, type Budget, type BudgetKind, type Limit } from "./over-budget.ts";
-export { type PageReport, printPages } from "./page-report.ts";
+export { BUDGET_KINDS, type Budget, type BudgetKind, type Limit, type PageReport, printPages } from "./page-report.ts";
 export { readFileSizes } from "./page-sizes.ts";

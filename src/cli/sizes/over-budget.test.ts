@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { budgetWarning, type ExplainedExcess, groupExcesses, pagesOverBudget } from "./over-budget.ts";
+import { budgetWarning, type ExplainedExcess, groupExcesses, pagesOverBudget } from "./page-report.ts";
 import type { PageSize } from "./page-sizes.ts";
 
 function pageOf(script: number, style: number): PageSize {

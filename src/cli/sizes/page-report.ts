@@ -1,7 +1,7 @@
-import type { PageFiles } from "./built-files.ts";
-import { largestScriptParts, largestStyleParts, type Part, type PartsContext } from "./largest-parts.ts";
-import { type Budget, budgetWarning, type Excess, groupExcesses, pagesOverBudget } from "./over-budget.ts";
-import { formatSize, nameOfPage, type PageSize, sizesOfPages } from "./page-sizes.ts";
+/** What `tsweb build` prints about the sizes of pages: a table, and a warning for each reason for which they exceed the budget. */
+import { relativeFile } from "../project/index.ts";
+import type { BuiltFiles, PageFiles } from "./built-files.ts";
+import { type FileSize, formatSize, gzipBytes, nameOfPage, type PageSize, sizesOfPages } from "./page-sizes.ts";
 
 /** The pages of a build, with the sizes of their files. */
 export interface PageReport extends PartsContext {
@@ -17,10 +17,6 @@ export async function printPages(report: PageReport, budget: Budget): Promise<vo
     largest: await largestParts(excess, report),
   }));
   for (const group of groupExcesses(await Promise.all(excesses))) console.warn(`\n  ${budgetWarning(group)}`);
-}
-
-function largestParts({ page, kind }: Excess, report: PageReport): Part[] | Promise<Part[]> {
-  return kind === "script" ? largestScriptParts(page.files, report) : largestStyleParts(page.files, report);
 }
 
 /** The number of pages that are listed. An application may have hundreds; the largest are first. */
@@ -51,4 +47,150 @@ function align(rows: readonly (readonly string[])[]): string[] {
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join("   "),
   );
+}
+
+/** The kinds of files that a budget limits. */
+export type BudgetKind = "script" | "style";
+
+/** The kinds of files that a budget can limit. */
+export const BUDGET_KINDS: readonly BudgetKind[] = ["script", "style"];
+
+/** The size that an application allows for one kind of files of each page. */
+export interface Limit {
+  /** After compression with gzip. */
+  readonly bytes: number;
+  /** Where it is set, such as `package.json:7:30`. */
+  readonly location: string;
+}
+
+/** The sizes that an application allows for each page. */
+export type Budget = Readonly<Partial<Record<BudgetKind, Limit>>>;
+
+/** A page that is larger than the budget. */
+interface Excess {
+  readonly page: PageSize;
+  readonly kind: BudgetKind;
+  readonly limit: Limit;
+}
+
+/** Returns the pages that are larger than the budget, in the order of the pages. */
+export function pagesOverBudget(pages: readonly PageSize[], budget: Budget): Excess[] {
+  return pages.flatMap((page) =>
+    BUDGET_KINDS.flatMap((kind) => {
+      const limit = budget[kind];
+      return limit && page[kind] > limit.bytes ? [{ page, kind, limit }] : [];
+    }),
+  );
+}
+
+/** A page that is larger than the budget, with its largest parts. */
+export interface ExplainedExcess extends Excess {
+  readonly largest: readonly Part[];
+}
+
+/**
+ * Combines pages that are larger than the budget for the same reason: they load the same files, or one package, module or style
+ * sheet alone is larger than the budget. Each group has the largest page first.
+ *
+ * @param excesses the pages, the largest first
+ */
+export function groupExcesses(excesses: readonly ExplainedExcess[]): ExplainedExcess[][] {
+  const groups = new Map<string, ExplainedExcess[]>();
+  for (const excess of excesses) {
+    const { page, kind, limit, largest } = excess;
+    const [part] = largest;
+    const files = kind === "script" ? page.files.scripts : page.files.styles;
+    const reason = part && part.bytes > limit.bytes ? [part.name] : files.toSorted();
+    const key = JSON.stringify([kind, ...reason]);
+    groups.set(key, [...(groups.get(key) ?? []), excess]);
+  }
+  return [...groups.values()];
+}
+
+const FIXES: Readonly<Record<BudgetKind, string>> = {
+  script: "Import less in its views",
+  style: "Shorten them, import them only in the modules of pages that need them",
+};
+
+/** The number of further pages that a warning names. */
+const MAX_NAMED = 3;
+
+/** Returns the warning about pages that are larger than the budget for the same reason, with the largest parts of the first. */
+export function budgetWarning([first, ...others]: readonly ExplainedExcess[]): string {
+  if (!first) return "";
+  const { page, kind, limit, largest } = first;
+  const { file, line } = page.files.page;
+  const parts = largest.map(({ name, bytes }) => `${name} ${formatSize(bytes)}`).join(", ");
+  const what = kind === "script" ? "scripts" : "style sheets";
+  const named = others.slice(0, MAX_NAMED).map((other) => nameOfPage(other.page));
+  const more = others.length > MAX_NAMED ? [`${others.length - MAX_NAMED} more`] : [];
+  return [
+    `${file}:${line}: The page ${nameOfPage(page)} loads ${formatSize(page[kind])} of ${what}; the budget is ${formatSize(limit.bytes)}.`,
+    `  The largest: ${parts}.`,
+    ...(others.length > 0 ? [`  Also above the budget for this reason: ${[...named, ...more].join(", ")}.`] : []),
+    `  ${FIXES[kind]}, or change "${kind}" of "budget" (${limit.location}).`,
+  ].join("\n  ");
+}
+
+/** A package, a module or a style sheet, and its share of the size of a page, in bytes after compression with gzip. */
+interface Part {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** What is needed to divide the size of files among their modules. */
+interface PartsContext {
+  readonly root: string;
+  readonly files: BuiltFiles;
+  readonly sizeOf: FileSize;
+  /** Returns whether a module belongs to tsweb, wherever tsweb is. */
+  readonly isOwnModule: (id: string) => boolean;
+}
+
+/** The number of parts that are listed. */
+const MAX_PARTS = 3;
+
+function largestParts({ page, kind }: Excess, report: PageReport): Part[] | Promise<Part[]> {
+  return kind === "script" ? largestScriptParts(page.files, report) : largestStyleParts(page.files, report);
+}
+
+/** Returns the largest packages and modules in the scripts of a page. A script's size is divided by its modules' sizes. */
+export async function largestScriptParts({ scripts }: PageFiles, context: PartsContext): Promise<Part[]> {
+  const { root, files, sizeOf, isOwnModule } = context;
+  const parts: Part[] = [];
+  for (const path of scripts) {
+    const modules = Object.entries(files.scripts.get(path)?.modules ?? {});
+    const sizes = await Promise.all(modules.map(([, code]) => gzipBytes(code)));
+    const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    modules.forEach(([id], index) => {
+      const name = packageOf(id) ?? (isOwnModule(id) ? "tsweb" : fileName(id, root));
+      parts.push({ name, bytes: (sizeOf(path) * (sizes[index] ?? 0)) / total });
+    });
+  }
+  return largest(parts);
+}
+
+/** Returns the largest style sheets of a page. */
+export function largestStyleParts({ styles }: PageFiles, { files, sizeOf }: PartsContext): Part[] {
+  return largest(styles.map((path) => ({ name: files.styleSources.get(path) ?? path, bytes: sizeOf(path) })));
+}
+
+/** Adds up parts with the same name, and returns the largest of them. */
+function largest(parts: readonly Part[]): Part[] {
+  const byName = new Map<string, number>();
+  for (const { name, bytes } of parts) byName.set(name, (byName.get(name) ?? 0) + bytes);
+  return [...byName]
+    .map(([name, bytes]) => ({ name, bytes }))
+    .sort((one, other) => other.bytes - one.bytes)
+    .slice(0, MAX_PARTS);
+}
+
+/** Returns the package of a module by its innermost folder in `node_modules`. */
+function packageOf(id: string): string | undefined {
+  return /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id)?.[1]?.replaceAll("\\", "/");
+}
+
+/** Modules that start with a null byte are made by the build tool. */
+function fileName(id: string, root: string): string {
+  return id.startsWith("\0") ? "code of Vite" : relativeFile(root, id.replace(/\?.*$/, ""));
 }
