@@ -12,7 +12,7 @@ export interface MarkupSource {
 /** A node, with its location, which the development runtime of JSX sets and Preact's types omit. */
 export type LocatedNode = VNode & { readonly __source?: MarkupSource };
 
-/** The event of the window with which a warning is sent to the terminal (`src/cli/dev/server/page-events.ts`). */
+/** The event of the window with which a warning is sent to the terminal (`src/cli/dev/server/assets.ts`). */
 const WARNING_EVENT = "tsweb:warning";
 
 const shown = new Set<string>();

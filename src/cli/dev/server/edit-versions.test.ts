@@ -1,9 +1,8 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "#test/listen";
-import { EDITS_PATH } from "./assets.ts";
+import { EDIT_AGE_HEADER, EDITS_PATH } from "./assets.ts";
 import { EditVersions } from "./edit-versions.ts";
-import { EDIT_AGE_HEADER } from "./page-events.ts";
 
 describe("EditVersions", () => {
   let edits: EventEmitter;
