@@ -67,9 +67,9 @@ async function main(args: string[]): Promise<void> {
       if (!values.production) throw new UsageError("tsweb check requires an option: tsweb check --production");
       return (await import("./check.ts")).printProductionCheck(process.env, process.cwd());
     case "routes":
-      return (await import("./routes.ts")).printRoutes(resolve(folder ?? "."));
+      return (await import("./inspect.ts")).printRoutes(resolve(folder ?? "."));
     case "openapi":
-      return (await import("./openapi.ts")).printOpenApi(resolve(folder ?? "."));
+      return (await import("./inspect.ts")).printOpenApi(resolve(folder ?? "."));
     default:
       throw new UsageError(unknownCommandMessage(command, COMMANDS));
   }

@@ -4,7 +4,7 @@ import { typedServer } from "#test/typed-server";
 import { route } from "../pages/index.ts";
 import type { ServerOptions } from "../rpc/index.ts";
 import { inspect } from "../server/index.ts";
-import { routesText } from "./routes.ts";
+import { routesText } from "./inspect.ts";
 
 const home = compiledPage("/", () => "Hello");
 const user = compiledPage("/users/:id", () => "Hello");

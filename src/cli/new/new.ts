@@ -2,7 +2,7 @@ import { constants, copyFileSync, existsSync, mkdirSync, readFileSync } from "no
 import { basename, join, resolve, sep } from "node:path";
 import { BuildError, requireUsablePath } from "../project/index.ts";
 import { type NewOptions, newUsage, packageName, parseNewArguments } from "./arguments.ts";
-import { projectFiles, readTemplate, requireEmpty, writeFiles, deploymentFiles, deploymentName } from "./files.ts";
+import { deploymentFiles, deploymentName, projectFiles, readTemplate, requireEmpty, writeFiles } from "./files.ts";
 import { fileSpecifier, findSource, realPath, type Source } from "./origin.ts";
 import {
   detectPackageManager,
