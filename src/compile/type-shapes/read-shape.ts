@@ -2,7 +2,7 @@ import type { ESTree } from "vite";
 import type { ListShape, ObjectFields, TypeShape } from "../../protocol/index.ts";
 import { type Binding, CompileError, type ImportedName, type Node, stringValue } from "../syntax/index.ts";
 import { literalFacts, type TypeFacts, typeFacts } from "../types/index.ts";
-import { readFields, typeLiteralShape } from "./object-types.ts";
+import { readFields, type TypeReference, typeLiteralShape, utilityTypeShape } from "./object-types.ts";
 import { intersectShapes, joinFields, uncheckedShape, unionShapes } from "./operations.ts";
 import {
   arrayShape,
@@ -12,7 +12,6 @@ import {
   type TypeNode,
   withoutWrappers,
 } from "./shape-context.ts";
-import { type TypeReference, utilityTypeShape } from "./utility-types.ts";
 
 /** Returns the shape of a type. A type that cannot be read is unchecked: its shape is `{ any: <source text> }`. */
 export function readShape(type: TypeNode, context: ShapeContext): TypeShape {
