@@ -49,6 +49,5 @@ export {
 export {
   expressionsIn,
   findGlobalReferences,
-  findModuleLevelReferences,
   type GlobalReference,
 } from "./value-references.ts";
