@@ -88,6 +88,12 @@ test("CONTRIBUTING.md fits four screens: at most 220 lines", () => {
   expect(contributing.trimEnd().split("\n").length).toBeLessThanOrEqual(220);
 });
 
+test("CONTRIBUTING.md names files and folders that exist", () => {
+  const paths = [...contributing.matchAll(/`((?:src|tests|scripts|docs)\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+  expect(paths.length).toBeGreaterThan(40);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
 describe("the paths through the code in CONTRIBUTING.md", () => {
   test("are four lists of at most 12 items, numbered from 1, which have a file, a function and a description", () => {
     expect(lists.length).toBe(4);

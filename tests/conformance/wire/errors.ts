@@ -1,9 +1,10 @@
 /** Test cases: the responses to errors that a function throws. @see docs/protocol.md 5.2 to 5.4 */
 import assert from "node:assert/strict";
+import type { ErrorCode } from "../../../src/errors.ts";
 import { callRequest, expectError, expectResult, type WireCase, wireCase } from "./exchange.ts";
 
 /** The status of each code. @see docs/protocol.md 5.3 */
-const STATUS = {
+const STATUS: Readonly<Record<ErrorCode, number>> = {
   validation_error: 422,
   unauthenticated: 401,
   forbidden: 403,
@@ -12,7 +13,7 @@ const STATUS = {
   rate_limited: 429,
   timeout: 504,
   internal: 500,
-} as const;
+};
 
 const respondsWith = (
   title: string,
