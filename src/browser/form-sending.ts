@@ -1,5 +1,5 @@
 /**
- * Sends forms and shows their errors. It is loaded when a form gets the focus.
+ * Sends forms, shows their errors and resets their fields. It is loaded when a form gets the focus.
  */
 import { h } from "preact";
 import { RPCError } from "../errors.ts";
@@ -10,6 +10,7 @@ import {
   type FieldErrors,
   type FieldValues,
   FORM_PREFIX,
+  fieldErrorId,
   formHead,
   REDIRECT_HEADER,
   readFormParameter,
@@ -19,8 +20,8 @@ import {
 import { post, token } from "./call.ts";
 import { watchErrors } from "./dev/form-checks.ts";
 import { reportWarning } from "./dev/report.ts";
+import { dispatchInput, type Field, getFields, isModified } from "./fields.ts";
 import type { FormState } from "./form.ts";
-import { disabledNames, markFields, resetFields, takeOverFields } from "./form-fields.ts";
 import { fetchWithProgress } from "./form-upload.ts";
 import { getPageData } from "./page-data.ts";
 
@@ -73,13 +74,13 @@ function isRepeated(
   const disabled = form ? disabledNames(form) : [];
   const identify = (value: FormDataEntryValue) =>
     typeof value === "string" ? value : JSON.stringify([value.name, value.size, value.lastModified]);
-  const fieldsOf = (data: FormData) =>
+  const describe = (data: FormData) =>
     JSON.stringify(
       [...data]
         .filter(([name]) => body.has(name) || !disabled.includes(name))
         .map(([name, value]) => [name, identify(value)]),
     );
-  return previous?.target === target && fieldsOf(previous.body) === fieldsOf(body);
+  return previous?.target === target && describe(previous.body) === describe(body);
 }
 
 async function sendSubmission(state: FormState, { target, body }: Submission): Promise<void> {
@@ -168,4 +169,70 @@ function typedValues(form: HTMLFormElement | undefined, body: FormData): FieldVa
     if (!isSecret) values[name] = more.length > 0 ? texts : text;
   }
   return values;
+}
+
+/** Returns the names of the disabled fields of a form. */
+function disabledNames(form: HTMLFormElement): string[] {
+  return fieldsOf(form)
+    .filter((field) => field.matches(":disabled"))
+    .map(({ name }) => name);
+}
+
+/**
+ * Resets the fields of a form to their defaults, and dispatches the events of an input by the user. An application
+ * prevents it as in HTML: by `preventDefault` of the `reset` event.
+ */
+function resetFields(form: HTMLFormElement): void {
+  const modified = fieldsOf(form).filter(isModified);
+  // Firefox replaces the text nodes of an `<output>`: Preact would then write the result to one that is not shown.
+  const outputs = [...document.querySelectorAll("output")].filter((output) => output.form === form);
+  const texts = outputs.map(({ childNodes }) => [...childNodes]);
+  HTMLFormElement.prototype.reset.call(form); // form.reset may be a field of that name
+  outputs.forEach((output, index) => void output.replaceChildren(...(texts[index] ?? [])));
+  modified.forEach(dispatchInput);
+}
+
+/**
+ * Passes the values that the server has restored to the view, like text that was typed early. From then on, the
+ * defaults of text fields are empty, because those of the application were replaced by the values.
+ */
+function takeOverFields(form: HTMLFormElement, values: FieldValues): void {
+  for (const field of fieldsOf(form)) {
+    const typed = values[field.name];
+    if (typed === undefined) continue;
+    // Preact sets the text of a textarea when it hydrates, and of no other field.
+    const value = field.type === "textarea" ? `${typed}` : field.value;
+    if ("defaultValue" in field && !/^(checkbox|radio)$/.test(field.type)) field.defaultValue = "";
+    if (!("options" in field)) field.value = value;
+    dispatchInput(field);
+  }
+}
+
+/**
+ * Marks the fields with errors, as the server does when it renders a form that was refused.
+ *
+ * @returns the first of the fields
+ */
+function markFields({ element, isHandle, fn, key }: FormState, errors: FieldErrors): Field | undefined {
+  let first: Field | undefined;
+  for (const field of element ? fieldsOf(element) : []) {
+    const isInvalid = Object.hasOwn(errors, field.name);
+    if (isInvalid) first ??= field;
+    setAttribute(field, "aria-invalid", isInvalid && "true");
+    if (isHandle) continue;
+    const id = fieldErrorId(fn.id, key, field.name);
+    const ids = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((other) => other && other !== id);
+    setAttribute(field, "aria-describedby", (isInvalid ? [...ids, id] : ids).join(" "));
+  }
+  return first;
+}
+
+/** Returns the fields of a form. It does not read `form.elements`, which a field of that name replaces. */
+function fieldsOf(form: HTMLFormElement): Field[] {
+  return getFields().filter((field) => field.form === form);
+}
+
+function setAttribute(element: Element, name: string, value: string | false): void {
+  if (value) element.setAttribute(name, value);
+  else element.removeAttribute(name);
 }
