@@ -1,12 +1,11 @@
 /**
  * The entry point `tsweb/islands`: the page script, which hydrates the views of the page.
  */
-import { type ComponentType, h, hydrate } from "preact";
+import { type ComponentType, type ContainerNode, h, hydrate } from "preact";
 import { HYDRATION_PROBLEM_EVENT, type IslandData, islandComment } from "../protocol/index.ts";
 import { captureFields } from "./fields.ts";
 import { getPageData } from "./page-data.ts";
 import { reloadOnce } from "./reload.ts";
-import { createRootFragment } from "./root-fragment.ts";
 
 /** All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. */
 const comments: Record<string, Comment | undefined> = {};
@@ -36,11 +35,32 @@ getPageData().views.forEach(async (view, index) => {
 // Vite dispatches this event when a dynamic import of the application fails.
 addEventListener("vite:preloadError", (event) => handleMissingScript((event as Event & { payload: unknown }).payload));
 
-/** Reloads the page, whose build may have been replaced: then the page of the next build names scripts that exist. */
-function handleMissingScript(error: unknown): never {
-  // Bundlers remove this from development, where the error is shown.
-  if (process.env.NODE_ENV === "production") reloadOnce(error);
-  throw error;
+/**
+ * Returns a container for Preact that consists of the nodes between two comments. So a view needs no element around
+ * it: it can be rows of a table, or empty.
+ *
+ * Preact uses the members below of a container, and removes nodes by `node.remove()`. To insert after the last node,
+ * it looks for the next sibling and skips comments: a reference node behind `end` is replaced by `end`.
+ */
+function createRootFragment(start: Node, end: ChildNode): ContainerNode {
+  const childNodes: Node[] = [];
+  // `nextSibling` of a form may be a field of that name.
+  const walker = document.createTreeWalker(document);
+  walker.currentNode = start;
+  while (walker.nextSibling() && walker.currentNode !== end) childNodes.push(walker.currentNode);
+  const fragment = {
+    childNodes,
+    firstChild: childNodes[0],
+    namespaceURI: (end.parentNode as Element).namespaceURI, // the comments are in the body
+    insertBefore(node: Node, reference: ChildNode | null) {
+      // Node.DOCUMENT_POSITION_PRECEDING
+      const position = reference && end.compareDocumentPosition(reference) & 2 ? reference : end;
+      // `before` of a form, and `insertBefore` of one around the view, may be fields of these names.
+      return Node.prototype.insertBefore.call(end.parentNode, node, position);
+    },
+  };
+  // Preact calls no other method of the type on a container.
+  return fragment as unknown as ContainerNode;
 }
 
 function hydrateIsland(component: ComponentType, { props }: IslandData, index: number): void {
@@ -62,4 +82,11 @@ function hydrateIsland(component: ComponentType, { props }: IslandData, index: n
     throw error;
   }
   restore();
+}
+
+/** Reloads the page, whose build may have been replaced: then the page of the next build names scripts that exist. */
+function handleMissingScript(error: unknown): never {
+  // Bundlers remove this from development, where the error is shown.
+  if (process.env.NODE_ENV === "production") reloadOnce(error);
+  throw error;
 }

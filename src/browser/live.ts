@@ -1,5 +1,6 @@
 /**
- * The connection of a page for live updates. Its state is module state, because a page has one connection.
+ * The connection of a page for live updates, and the events of the page that change it. Its state is module state, because
+ * a page has one connection.
  */
 import {
   BUILD_HEADER,
@@ -15,7 +16,8 @@ import {
 } from "../protocol/index.ts";
 import { buildRequest, deliver, listeners, reportGap, type SubscriptionRequest } from "./live-listeners.ts";
 import { getPageData } from "./page-data.ts";
-import { IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
+import { getNavigation } from "./reload.ts";
+import { HIDDEN_MS, IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
 
 /** The number of the current run of {@link restart}. Earlier runs stop when it has changed. */
 let currentRun = 0;
@@ -28,6 +30,8 @@ let streamAt = 0;
 let retryMs = 1_000;
 let lastReceivedAt = 0;
 let isReleased = false;
+let isWatching = false;
+let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts a new request for the current listeners. Several changes in one task cause one request. */
 export async function restart(): Promise<void> {
@@ -64,28 +68,48 @@ export async function restart(): Promise<void> {
 }
 
 /** Starts a new request at once, with an event stream, regardless of earlier failures. */
-export function retry(): void {
+function retry(): void {
   failures = streamAt = 0;
   void restart();
 }
 
 /** Ends the event stream, and polls every 30 seconds without waiting. */
-export function releaseStream(): void {
+function releaseStream(): void {
   isReleased = true;
   void restart();
 }
 
 /** Opens the event stream again after {@link releaseStream}, or if nothing was received for long: after a sleep. */
-export function resumeStream(): void {
+function resumeStream(): void {
   if (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS) return;
   isReleased = false;
   retry();
 }
 
 /** Closes the connection when the user leaves the page. */
-export function disconnect(): void {
+function disconnect(): void {
   currentRun++;
   controller?.abort();
+}
+
+/** Connects the live connection to the events of the page: visibility, back/forward cache, network. Once per page. */
+export function watchPage(): void {
+  if (isWatching) return;
+  isWatching = true;
+  addEventListener("online", retry);
+  addEventListener("pagehide", disconnect);
+  // The event is also fired when the page is first shown.
+  addEventListener("pageshow", ({ persisted }) => persisted && retry());
+  document.addEventListener("visibilitychange", () => handleVisibility(HIDDEN_MS));
+  // A page opened in a background tab has no event stream until it is visible.
+  handleVisibility(0);
+}
+
+function handleVisibility(ms: number): void {
+  clearTimeout(hideTimer);
+  if (!document.hidden) resumeStream();
+  // Over HTTP/1.x a browser has six connections per site, shared by all tabs: six event streams would block every other request.
+  else if (getNavigation()?.nextHopProtocol.startsWith("http/1")) hideTimer = setTimeout(releaseStream, ms);
 }
 
 async function stream(run: number, signal: AbortSignal): Promise<void> {

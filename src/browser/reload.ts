@@ -1,5 +1,4 @@
 import { getFields, isModified } from "./fields.ts";
-import { getNavigation } from "./navigation.ts";
 import { getPageData } from "./page-data.ts";
 import { MAX_RELOAD_DELAY_MS, MIN_RELOAD_INTERVAL_MS, RELOAD_CHECK_MS } from "./timings.ts";
 
@@ -28,6 +27,11 @@ export function reloadOnce(error: unknown): void {
   const key = `${getPageData().build}${error}`;
   if (!sessionStorage[key]) reload();
   sessionStorage[key] = 1;
+}
+
+/** Returns how the page was loaded. A page has one entry of this kind; some old browsers have none. */
+export function getNavigation(): PerformanceNavigationTiming | undefined {
+  return performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming | undefined; // the type of this kind
 }
 
 /** Reloads the page unless the user is typing or has typed something, or the page was opened by a reload just now. */

@@ -1,9 +1,8 @@
 import type { Feed, GapReason, Serialized } from "../protocol/index.ts";
 import { readFeed } from "../protocol/index.ts";
 import { stopOnUnmount } from "./lifecycle.ts";
-import { restart } from "./live.ts";
+import { restart, watchPage } from "./live.ts";
 import { buildRequest, listeners } from "./live-listeners.ts";
-import { watchPage } from "./live-page-events.ts";
 import { reload } from "./reload.ts";
 import { MAX_CHANNELS } from "./timings.ts";
 
