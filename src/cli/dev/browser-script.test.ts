@@ -1,8 +1,8 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import { reloadOutdatedPages } from "./browser-script.ts";
 import { REPORT_ERRORS } from "./error-reports-script.ts";
+import { reloadOutdatedPages } from "./page-scripts.ts";
 import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, ERROR_EVENT, UPDATE_FAILURE_EVENT } from "./server/index.ts";
 
 /** Runs the script with a window of its own. Returns what the page would do. */
