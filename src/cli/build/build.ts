@@ -19,7 +19,7 @@ import { filesOfPages, type PageReport, printPages, readFileSizes } from "../siz
 import { BundledReact } from "./bundled-react.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { browserInputs, clientBuild } from "./client.ts";
-import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
+import { type FileReference, FileReferences, referenceWarnings, UnresolvedUrls } from "./file-references.ts";
 import { createBuildId, type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.ts";
 import {
   copyIncluded,
@@ -30,7 +30,6 @@ import {
   readPackageOptions,
 } from "./package-options.ts";
 import { copyNativePackages, type ServerBuildOptions, serverBuild } from "./server.ts";
-import { UnresolvedUrls } from "./unresolved-urls.ts";
 import { writeServer } from "./write-server.ts";
 
 /** The options of {@link build}. */
