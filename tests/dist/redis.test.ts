@@ -62,6 +62,15 @@ async function callTimes(address: string, times: number): Promise<number[]> {
   return statuses;
 }
 
+/** Returns the statuses of two calls to each of two servers with one Redis, and what both have logged. */
+async function callTwoServers(dir: string, url: string): Promise<{ statuses: number[]; output: string }> {
+  const servers = await Promise.all([1, 2].map(() => startNode(dir, ["server.mjs"], { ...env, WEB_BUS_URL: url })));
+  const statuses: number[] = [];
+  for (const { address } of servers) statuses.push(...(await callTimes(address, 2)));
+  for (const server of servers) expect(await server.stop()).toBe(0);
+  return { statuses, output: servers.map((server) => server.output()).join("") };
+}
+
 describe("an application without ioredis", () => {
   let dir: string;
   beforeAll(async () => {
@@ -96,14 +105,13 @@ describe("an application with ioredis", () => {
   });
 
   it("shares the counts of two processes in Redis, without node_modules beside the build", async () => {
-    const shared = { ...env, WEB_BUS_URL: redis.url };
-    const servers = await Promise.all([1, 2].map(() => startNode(dir, ["server.mjs"], shared)));
-    const statuses: number[] = [];
-    for (const { address } of servers) statuses.push(...(await callTimes(address, 2)));
-    expect(statuses).toEqual([200, 200, 200, 429]);
-    for (const server of servers) {
-      expect(await server.stop()).toBe(0);
-      expect(server.output()).not.toContain("unreachable");
+    // A process that gets no response from Redis within 250 ms counts for itself, and logs it: then again in an empty database.
+    for (let database = 0; ; database++) {
+      const { statuses, output } = await callTwoServers(dir, `${redis.url}/${database}`);
+      expect(output).not.toContain("unreachable");
+      if (output.includes("is slow") && database < 15) continue;
+      expect(statuses).toEqual([200, 200, 200, 429]);
+      return;
     }
   });
 });

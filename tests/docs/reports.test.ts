@@ -11,8 +11,8 @@ const REPORTS = [
   ["the text of a textarea in a refused form", "src/pages/form-rendering", "are textareas too"],
   ["a linked package of a workspace", "tests/browser/vite-plugins", "is served in development only as far as browser"],
   ["plain CSS behind import()", "tests/browser/vite-plugins", "has the style sheets of import()"],
-  ["using and await using", "src/compile/using-declarations", "disposes of resources in reverse order"],
-  ["decorators and accessors", "src/compile/unsupported-syntax", "accepts decorators that were compiled"],
+  ["using and await using", "src/compile/runtime-syntax", "disposes of resources in reverse order"],
+  ["decorators and accessors", "src/compile/runtime-syntax", "accepts decorators that were compiled"],
   ["a function with $ in its name", "src/rpc/handle-call", "is accepted for a name with other characters"],
   ["a field named like a member", "tests/browser/islands-hydration", "does not stop its view, which changes, moves"],
   [
