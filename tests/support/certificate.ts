@@ -56,8 +56,8 @@ const ECDSA_WITH_SHA256 = Buffer.from("300a06082a8648ce3d040302", "hex");
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
-  const header = length < 128 ? [tag, length] : [tag, 0x82, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from(header), content]);
+  const bytes = length < 256 ? [length] : [length >> 8, length & 255]; // the shortest form, which Go requires
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [] : [0x80 + bytes.length]), ...bytes]), content]);
 }
 
 function sequence(...contents: readonly Buffer[]): Buffer {
