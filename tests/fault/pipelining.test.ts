@@ -74,9 +74,9 @@ const ATTACKS: readonly Attack[] = [
 
 /** The other hosts of an application. Each shows the address at which functions are called, and the port to attack. */
 const HOSTS: readonly Host[] = [
-  { title: "node(app) in an HTTP server", heapMb: 256, start: (env) => startHost("http", env) },
-  { title: "node(app) in an HTTPS server", heapMb: 256, isTls: true, start: (env) => startHost("https", env) },
-  { title: "tsweb dev", heapMb: 256, start: (env) => startDev(project.dir, env) },
+  { title: "node(app) in an HTTP server", heapMb: 512, start: (env) => startHost("http", env) },
+  { title: "node(app) in an HTTPS server", heapMb: 512, isTls: true, start: (env) => startHost("https", env) },
+  { title: "tsweb dev", heapMb: 512, start: (env) => startDev(project.dir, env) },
 ];
 
 interface Host {
