@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { installPrograms, programs } from "../../scripts/setup.mjs";
+import { installPrograms, programs } from "../../scripts/programs.mjs";
 import { killAtExit, pinned } from "./processes.mjs";
 
 const START_MS = 20_000;
