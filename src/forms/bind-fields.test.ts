@@ -209,3 +209,28 @@ describe("the arguments of a form", () => {
     ).toEqual({ b: "Enter a whole number." });
   });
 });
+
+describe("fields of a recursive type", () => {
+  const tree: TypeShape = {
+    object: {
+      fields: [
+        ["name", STRING],
+        ["children", { list: { of: { ref: 0 } } }],
+      ],
+    },
+  };
+  const params = [parameter("tree", { ref: 0 }), parameter("other", { any: "" })];
+  /** Binds items without a name to a tree without one. The other parameter is missing too. */
+  const bindItems = (count: number) => {
+    const entries = Array.from({ length: count }, (_, at): Entries[number] => [`tree.children.${at}.x`, "x"]);
+    return bind(params, entries, { shapes: [tree] });
+  };
+
+  it.each([997, 998, 999, 1_500])("have a message each, at most 1,000 in all, for %i items", (count) => {
+    expect(Object.keys(bindItems(count).errors)).toHaveLength(Math.min(count + 2, 1_000));
+  });
+
+  it("leave the parameters after them refused when there are more messages than are kept", () => {
+    expect([...bindItems(1_500).refused]).toEqual(["tree", "other"]);
+  });
+});

@@ -6,16 +6,18 @@ import type { FieldNode } from "./field-tree.ts";
 export interface ConvertedFields {
   /** The recursive types that shapes refer to. */
   readonly shapes: readonly TypeShape[];
-  /** The messages of fields that do not match, by field. */
+  /** The messages of fields that do not match, by field: at most {@link MAX_ERRORS}. */
   readonly errors: Map<string, string>;
-  /** The names of the fields that are lists. */
+  /** Whether a field of the parameter does not match. */
+  refused: boolean;
+  /** The names of the fields that are lists and have values. */
   readonly lists: Set<string>;
   /** Whether a schema checks the parameter afterwards. */
   readonly hasSchema: boolean;
 }
 
 /** Where a value is converted. */
-interface Place {
+export interface Place {
   /** The name of the field, with the names of the objects around it: `address.street`. */
   readonly path: string;
   readonly converted: ConvertedFields;
@@ -41,17 +43,24 @@ export function convertField(shape: TypeShape, node: FieldNode | undefined, plac
   return convertText(resolved, node, place);
 }
 
+/** The results of {@link resolve}, as long as the signature lives: the fields of one form can ask 60,000 times. */
+const resolvedShapes = new WeakMap<TypeShape, TypeShape>();
+
 /** Returns a shape with the members of the recursive type that it refers to. */
 function resolve(shape: TypeShape, shapes: readonly TypeShape[]): TypeShape {
   const target = shape.ref === undefined ? undefined : shapes[shape.ref];
   if (!target) return shape;
+  const known = resolvedShapes.get(shape);
+  if (known) return known;
   const { ref: _, ...own } = shape;
-  return {
+  const resolved = {
     ...target,
     ...own,
     kinds: [...(target.kinds ?? []), ...(own.kinds ?? [])],
     literals: [...(target.literals ?? []), ...(own.literals ?? [])],
   };
+  resolvedShapes.set(shape, resolved);
+  return resolved;
 }
 
 function hasScalar({ kinds = [], literals = [] }: TypeShape): boolean {
@@ -78,8 +87,13 @@ function isBlank(node: FieldNode | undefined): boolean {
   return node.values.every((value) => value === "") && [...node.members.values()].every(isBlank);
 }
 
-function refuse({ path, converted }: Place, message: string): undefined {
-  if (!converted.errors.has(path)) converted.errors.set(path, message);
+/** The maximum number of messages about one form, which may have 1,000 fields. Names of deep fields are long. */
+const MAX_ERRORS = 1_000;
+
+/** Adds the message of a field that does not match. */
+export function refuse({ path, converted }: Place, message: string): undefined {
+  converted.refused = true;
+  if (converted.errors.size < MAX_ERRORS && !converted.errors.has(path)) converted.errors.set(path, message);
 }
 
 /** Handles a recursive value without fields. */
@@ -133,7 +147,7 @@ function convertUnchecked(shape: TypeShape, node: FieldNode | undefined, place: 
 }
 
 function convertList(list: ListShape, node: FieldNode | undefined, place: Place): unknown {
-  place.converted.lists.add(place.path);
+  if (node && node.values.length > 0) place.converted.lists.add(place.path);
   const items = itemsOf(node);
   if (!("items" in list)) return items.map(([key, item]) => convertField(list.of, item, itemPlace(place, key)));
   const minLength = list.items.findLastIndex((item) => !item.optional) + 1;

@@ -10,7 +10,7 @@ import {
   readArgumentsField,
   validateArguments,
 } from "../rpc/index.ts";
-import { type ConvertedFields, convertField, MESSAGES } from "./convert-field.ts";
+import { type ConvertedFields, convertField, MESSAGES, type Place, refuse } from "./convert-field.ts";
 import { buildFieldTree, type FieldNode, type FormFields } from "./field-tree.ts";
 
 /** Converts the fields of a form to the arguments of its function. */
@@ -87,29 +87,22 @@ export function bindFields(
   const values = params.map((parameter) => {
     const { name } = parameter;
     const node = fields.members.get(name);
-    const converted: ConvertedFields = { shapes, errors, lists, hasSchema: hasSchema(name) };
-    const errorsBefore = errors.size;
-    const value = parameter.files
-      ? filesOf(parameter, node, errors)
-      : convertField(shapeOf(parameter), node, { path: name, converted });
-    if (errors.size > errorsBefore) refused.add(name);
+    const converted: ConvertedFields = { shapes, errors, refused: false, lists, hasSchema: hasSchema(name) };
+    const place = { path: name, converted };
+    const value = parameter.files ? filesOf(parameter, node, place) : convertField(shapeOf(parameter), node, place);
+    if (converted.refused) refused.add(name);
     return value;
   });
   return { args: keyed ? [toObject(params, values)] : values, errors, lists, refused };
 }
 
 /** Returns the files of a parameter. Of several files for one, the last counts, as of other fields. */
-function filesOf(
-  { name, files, optional, nullable }: Parameter,
-  node: FieldNode | undefined,
-  errors: Map<string, string>,
-): unknown {
+function filesOf({ files, optional, nullable }: Parameter, node: FieldNode | undefined, place: Place): unknown {
   const received = node?.values.filter((value) => typeof value !== "string") ?? [];
   if (files === "many") return received;
   const file = received.at(-1);
   if (file || optional) return file;
-  if (nullable) return null;
-  errors.set(name, MESSAGES.file);
+  return nullable ? null : refuse(place, MESSAGES.file);
 }
 
 /** Returns the type of a parameter as a shape. */
