@@ -11,7 +11,7 @@ import { ExampleApp, type StartedExample, startExample } from "./example-app.ts"
 
 /** Copies the example. The caller removes the copy. */
 export function copyAccounts(): ExampleCopy {
-  return copyExample("accounts", ["tsweb", "@libsql/client"]);
+  return copyExample("accounts", ["tsweb", "@libsql/client", "openid-client"]);
 }
 
 /** Builds and serves a copy of the example. */
@@ -37,7 +37,7 @@ export class AccountsApp extends ExampleApp {
 
   /** Builds and starts a copy of the example. The caller calls {@link close}. */
   static async open(env: Environment = {}): Promise<AccountsApp> {
-    const copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
+    const copy = copyAccounts();
     const allEnv = {
       ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),

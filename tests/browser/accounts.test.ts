@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { copyExample, type ExampleCopy } from "#test/copy-example";
+import type { ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
 import { IS_MATRIX } from "#test/matrix";
 import { textOfBuild, textOfPages } from "#test/received-text";
@@ -23,6 +23,7 @@ import {
   submit,
   tabTo,
 } from "./accounts-actions.ts";
+import { copyAccounts } from "./accounts-app.ts";
 import { launch } from "./chromium.ts";
 
 /** A random text in the server modules, which no browser may receive. */
@@ -36,7 +37,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
   let users: BrowserUsers;
 
   beforeAll(async () => {
-    copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
+    copy = copyAccounts();
     plantMarker(copy.dir);
     env = {
       ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
@@ -239,7 +240,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
     expect(await call("logout", {}, registered.cookie)).toMatchObject({ status: 200, body: { result: null } });
 
     const invalid = { status: 422, body: { error: { code: "validation_error" } } };
-    for (const email of ["script", "@", "a@b@c", "a@b\nA link for c@d", "a@b\r\nBcc: c@d", "a@b\u001b[2J", "a b@c"]) {
+    for (const email of ["script", "@", "a@b@c", "a@b\nMail to c@d", "a@b\r\nBcc: c@d", "a@b\u001b[2J", "a b@c"]) {
       expect(await call("register", { ...login, name: "Script", email })).toMatchObject(invalid);
     }
     expect(await call("register", { ...login, name: "Script", password: "1234567" })).toMatchObject(invalid);

@@ -6,9 +6,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { PROFILE, type RunningProvider, startIdentityProvider } from "#test/identity-provider";
 import { oidc_userinfo } from "../../src/auth/index.ts";
 import { RPCError, ValueError } from "../../src/index.ts";
-import { PROFILE, type RunningProvider, startIdentityProvider } from "./auth-provider.ts";
 
 const TOKEN = "a-token.of~the_tests+/==";
 
@@ -29,7 +29,7 @@ describe("oidc_userinfo with a certified provider", () => {
   const TTL_SECONDS = 600;
   let provider: RunningProvider;
   beforeAll(async () => {
-    provider = await startIdentityProvider(TTL_SECONDS);
+    provider = await startIdentityProvider({ ttlSeconds: TTL_SECONDS });
   });
   afterAll(() => provider.close());
 

@@ -9,10 +9,10 @@ import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { copyExample } from "#test/copy-example";
 import { sendRequest } from "#test/raw-http";
 import { build, type RunningServer, runTsweb, startNode } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
+import { copyAccounts } from "../browser/accounts-app.ts";
 import { launch } from "../browser/chromium.ts";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
@@ -284,7 +284,7 @@ describe("a small application", () => {
 });
 
 it("copies packages with compiled code into dist", async () => {
-  const copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
+  const copy = copyAccounts();
   cleanups.push(() => copy.remove());
   await build(copy.dir);
   const server = await startInEmptyFolder(copy.dir, { ACCOUNTS_DATABASE_URL: "file:users.db" });

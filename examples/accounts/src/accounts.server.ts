@@ -10,7 +10,8 @@ export const register = server(async (email: string, name: string, password: str
   const address = users.normalise(email);
   const errors: Record<string, string> = {};
   if (!users.isAddress(address)) errors.email = "Enter an email address, with an @ in it.";
-  if ([...password].length < 8) errors.password = "Choose a password of at least 8 characters.";
+  const problem = users.passwordProblem(password);
+  if (problem) errors.password = problem;
   // The session cookie contains both, and a cookie has at most 4,096 bytes.
   if (address.length > users.MAX_EMAIL_CHARS) errors.email = "An email address has at most 254 characters.";
   if (name.length > 100) errors.name = "Use a name of at most 100 characters.";

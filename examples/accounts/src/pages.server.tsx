@@ -1,8 +1,10 @@
 /** The pages. They run on the server for every request, and their forms need no script. */
 import { form, page, redirect, request, session } from "tsweb";
 import { admin_report, login, logout, logout_everywhere, register } from "./accounts.server.ts";
+import { isConfirmed } from "./address/store.server.ts";
 import { requiresCode } from "./codes/store.server.ts";
 import { listPasskeys } from "./passkeys/store.server.ts";
+import { ContinueWith } from "./providers/pages.server.tsx";
 import { Field, FormError } from "./shared/form-parts.server.tsx";
 
 /** The sign-in page. Other pages that require a signed-in user redirect here, with their path as `next`. */
@@ -33,7 +35,13 @@ export const home = page("/", { title: "Sign in" }, () => {
         <FormError handle={signIn} />
         <button type="submit">Sign in</button>
       </form>
+      {signIn.result === false && (
+        <p>
+          Forgotten your password? <a href="/password">Choose a new one</a>
+        </p>
+      )}
       <ul class="ways">
+        <ContinueWith next={request.query.next} />
         <li>
           <a href="/passkey">Use a passkey</a>
         </li>
@@ -79,7 +87,12 @@ export const registration = page("/register", { title: "Create an account" }, ()
 export const account = page("/account", { title: "Your account" }, async () => {
   const user = session.user();
   if (!user) return redirect("/");
-  const [passkeys, hasCodes] = await Promise.all([listPasskeys(user.sub), requiresCode(user.sub)]);
+  const { sub } = user;
+  const [passkeys, hasCodes, hasConfirmed] = await Promise.all([
+    listPasskeys(sub),
+    requiresCode(sub),
+    isConfirmed(sub),
+  ]);
   return (
     <section class="card">
       <h1>Your account</h1>
@@ -87,9 +100,13 @@ export const account = page("/account", { title: "Your account" }, async () => {
         <dt>Name</dt>
         <dd>{user.name}</dd>
         <dt>Email address</dt>
-        <dd>{user.sub}</dd>
+        <dd>{sub}</dd>
       </dl>
       <ul class="rows">
+        <li>
+          <a href="/account/address">Email address</a>
+          <span class="hint">{hasConfirmed ? "Confirmed" : "Not confirmed"}</span>
+        </li>
         <li>
           <a href="/account/passkeys">Passkeys</a>
           <span class="hint">{passkeys.length || "None"}</span>

@@ -40,6 +40,11 @@ export function isAddress(text: string): boolean {
   return /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u.test(text);
 }
 
+/** Returns what is wrong with a new password, or `null`. */
+export function passwordProblem(password: string): string | null {
+  return [...password].length < 8 ? "Choose a password of at least 8 characters." : null;
+}
+
 /** Returns the user with an address, or `undefined`. */
 export async function find(email: string): Promise<User | undefined> {
   const { rows } = await query("SELECT * FROM users WHERE email = ?", [email]);
@@ -60,6 +65,20 @@ export async function list(): Promise<User[]> {
 export async function add({ email, name, hash }: Pick<User, "email" | "name" | "hash">): Promise<boolean> {
   const sql = "INSERT INTO users (email, name, hash) VALUES (?, ?, ?) ON CONFLICT (email) DO NOTHING";
   const { rowsAffected } = await query(sql, [email, name, hash]);
+  return rowsAffected === 1;
+}
+
+/**
+ * Replaces the hash of a user's password.
+ *
+ * @returns `false` if it has changed since `user` was read: of two concurrent changes, one succeeds
+ */
+export async function changeHash({ email, hash }: User, newHash: string): Promise<boolean> {
+  const { rowsAffected } = await query("UPDATE users SET hash = ? WHERE email = ? AND hash = ?", [
+    newHash,
+    email,
+    hash,
+  ]);
   return rowsAffected === 1;
 }
 

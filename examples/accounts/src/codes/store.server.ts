@@ -46,7 +46,8 @@ export async function activate(email: string): Promise<void> {
   await query("UPDATE codes SET is_on = 1 WHERE email = ?", [email]);
 }
 
-/** Deletes the secret of an account. */
-export async function remove(email: string): Promise<void> {
-  await query("DELETE FROM codes WHERE email = ?", [email]);
+/** Deletes the secret of an account. Returns the number of secrets that it had. */
+export async function remove(email: string): Promise<number> {
+  const { rowsAffected } = await query("DELETE FROM codes WHERE email = ?", [email]);
+  return rowsAffected;
 }

@@ -25,7 +25,7 @@ export const link = page("/link", { title: "Sign in by email" }, () => {
       </form>
       <p class="hint">This is an example without a mail server: it writes the link to its log.</p>
       <p class="aside">
-        <a href="/">Sign in with your password</a>
+        <a href="/">Sign in with your password</a>, or <a href="/password">choose a new one</a>
       </p>
     </section>
   );

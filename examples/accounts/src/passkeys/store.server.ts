@@ -76,6 +76,12 @@ export async function remove(email: string, id: string): Promise<void> {
   await query("DELETE FROM passkeys WHERE email = ? AND id = ?", [email, id]);
 }
 
+/** Removes all passkeys of an account. Returns their number. */
+export async function removeAll(email: string): Promise<number> {
+  const { rowsAffected } = await query("DELETE FROM passkeys WHERE email = ?", [email]);
+  return rowsAffected;
+}
+
 function toPasskey(row: Row): Passkey {
   return {
     id: String(row.id),

@@ -4,7 +4,7 @@ import { RPCError } from "tsweb";
 import { createTable } from "./database.server.ts";
 
 /** The kinds of attempts. Each is counted separately. */
-export type AttemptKind = "password" | "code" | "link";
+export type AttemptKind = "password" | "code" | "link" | "reset" | "confirm";
 
 const MAX_ATTEMPTS = 10;
 const WINDOW_MS = 5 * 60_000;

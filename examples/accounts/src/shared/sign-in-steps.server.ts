@@ -4,11 +4,15 @@ import { requiresCode } from "../codes/store.server.ts";
 import type { User } from "../users.server.ts";
 import { issueTicket } from "./tickets.server.ts";
 
-/** Continues after a correct password or link: signs the user in, or redirects to the page for a one-time code if they are on. */
-export async function startSignIn(user: User): Promise<true> {
+/**
+ * Continues after a correct password, link or provider: signs the user in, or redirects to the page for a one-time code if they
+ * are on.
+ *
+ * @param next the path to continue at after the code, from the client
+ */
+export async function startSignIn(user: User, next = request.query.next): Promise<true> {
   if (!(await requiresCode(user.email))) return signIn(user);
   await issueTicket("code", user.email);
-  const { next } = request.query;
   throw redirect(next ? `/code?${new URLSearchParams({ next })}` : "/code");
 }
 

@@ -1,5 +1,5 @@
 /**
- * A certified OpenID Connect provider on this machine, and a client that obtains tokens through its pages.
+ * A certified OpenID Connect provider on this machine, and a client that goes through its pages.
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -8,7 +8,14 @@ import Provider from "oidc-provider";
 
 /** A provider that is running. Close it at the end. */
 export interface RunningProvider {
+  readonly issuer: string;
   readonly userinfo: string;
+  /** The client that is registered at the provider. */
+  readonly client: { readonly id: string; readonly secret: string };
+  /** The claims of its users, by the names that they sign in with. A user without an entry has those of {@link PROFILE}. */
+  readonly profiles: Map<string, object>;
+  /** Signs a user in at the provider and consents, and returns the URL that the provider then redirects to. */
+  signIn(authorizationUrl: string, login: string): Promise<string>;
   /** Signs the user in at the provider, consents, and exchanges the code for an access token. */
   token(scope?: string): Promise<string>;
   /** Revokes a token. */
@@ -16,27 +23,43 @@ export interface RunningProvider {
   close(): Promise<void>;
 }
 
-const CLIENT = { id: "accounts", secret: randomBytes(16).toString("hex"), redirect: "https://app.example/callback" };
+/** The options of {@link startIdentityProvider}. */
+export interface ProviderOptions {
+  /** The lifetime of access tokens. Default: 600. */
+  readonly ttlSeconds?: number;
+  /** The URL to which the provider redirects. */
+  readonly redirect?: string;
+}
 
-/** The claims of the provider's only user. */
+/** The claims of the provider's users. */
 export const PROFILE = { sub: "ada", name: "Ada Lovelace ✓", email: "ada@example.org", email_verified: true };
 
-/** Starts a provider. @param ttlSeconds the lifetime of its access tokens */
-export async function startIdentityProvider(ttlSeconds: number): Promise<RunningProvider> {
+/** Starts a provider. */
+export async function startIdentityProvider(options: ProviderOptions = {}): Promise<RunningProvider> {
+  const { ttlSeconds = 600, redirect = "https://app.example/callback" } = options;
   // The provider's responses contain its port, so the server listens before the provider is created.
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server has a port
-  server.on("request", createProvider(issuer, ttlSeconds).callback());
-  const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64")}`;
+  const client = { id: "accounts", secret: randomBytes(16).toString("hex") };
+  const profiles = new Map<string, object>();
+  server.on("request", createProvider({ issuer, client, profiles, ttlSeconds, redirect }).callback());
+  const basic = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`;
   const post = (path: string, form: Record<string, string>) =>
     fetch(issuer + path, { method: "POST", headers: { authorization: basic }, body: new URLSearchParams(form) });
+  const signIn = (url: string, login: string) => goThroughPages(url, login, redirect);
 
   return {
+    issuer,
+    client,
+    profiles,
+    signIn,
     userinfo: `${issuer}/me`,
     async token(scope = "openid profile email") {
-      const code = await requestCode(issuer, scope);
-      const response = await post("/token", { grant_type: "authorization_code", code, redirect_uri: CLIENT.redirect });
+      const query = { client_id: client.id, redirect_uri: redirect, response_type: "code", scope };
+      const callback = await signIn(`${issuer}/auth?${new URLSearchParams(query)}`, PROFILE.sub);
+      const code = new URL(callback).searchParams.get("code") ?? "";
+      const response = await post("/token", { grant_type: "authorization_code", code, redirect_uri: redirect });
       return ((await response.json()) as { access_token: string }).access_token; // RFC 6749, section 5.1
     },
     async revoke(token) {
@@ -47,12 +70,17 @@ export async function startIdentityProvider(ttlSeconds: number): Promise<Running
   };
 }
 
-function createProvider(issuer: string, ttlSeconds: number): Provider {
+interface ProviderSettings extends Required<ProviderOptions>, Pick<RunningProvider, "issuer" | "client" | "profiles"> {}
+
+function createProvider({ issuer, client, profiles, ttlSeconds, redirect }: ProviderSettings): Provider {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return new Provider(issuer, {
-    clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [CLIENT.redirect] }],
+    clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [redirect] }],
     claims: { profile: ["name"], email: ["email", "email_verified"] },
-    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ ...PROFILE, sub: id }) }),
+    findAccount: (_context, id) => ({
+      accountId: id,
+      claims: () => ({ ...PROFILE, ...profiles.get(id), sub: id }),
+    }),
     cookies: { keys: [randomBytes(16).toString("hex")] },
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig" }] },
     clientDefaults: { id_token_signed_response_alg: "ES256" },
@@ -63,11 +91,10 @@ function createProvider(issuer: string, ttlSeconds: number): Provider {
   });
 }
 
-/** Goes through the provider's pages as a browser does: sign in, consent, return with a code. */
-async function requestCode(issuer: string, scope: string): Promise<string> {
+/** Goes through the provider's pages as a browser does: sign in, consent. Returns the URL to which it returns. */
+async function goThroughPages(authorizationUrl: string, login: string, redirect: string): Promise<string> {
   const cookies = new Map<string, string>();
-  const query = { client_id: CLIENT.id, redirect_uri: CLIENT.redirect, response_type: "code", scope };
-  let url = `${issuer}/auth?${new URLSearchParams(query)}`;
+  let url = authorizationUrl;
   let form: Record<string, string> | undefined;
   for (let steps = 0; steps < 12; steps++) {
     const response: Response = await fetch(url, {
@@ -81,10 +108,9 @@ async function requestCode(issuer: string, scope: string): Promise<string> {
     }
     const text = await response.text();
     const [, prompt] = /name="prompt" value="(\w+)"/.exec(text) ?? [];
-    form = prompt ? { prompt, login: PROFILE.sub, password: "any" } : undefined;
+    form = prompt ? { prompt, login, password: "any" } : undefined;
     url = prompt ? url : new URL(response.headers.get("location") ?? "", url).href;
-    const code = url.startsWith(CLIENT.redirect) && new URL(url).searchParams.get("code");
-    if (code) return code;
+    if (url.startsWith(redirect)) return url;
   }
-  throw new Error(`The provider returned no code. The last URL was ${url}.`);
+  throw new Error(`The provider did not return. The last URL was ${url}.`);
 }
