@@ -40,13 +40,17 @@ export function scanViews(entry: string): Plugin {
       const patterns = views.map((file) => escapePattern(normalizePath(relative(root, file))));
       optimizeDeps.entries = [optimizeDeps.entries ?? [], patterns].flat();
       const { transform, plugins, ...others } = optimizeDeps.rolldownOptions ?? {};
+      const entryModule = normalizePath(entry);
+      const excluded = await findUnparsed(packages, (specifier) => resolver(client, specifier, entryModule));
+      optimizeDeps.exclude = [...(optimizeDeps.exclude ?? []), ...excluded];
       // Vite does not search again while the options are those of its last bundles. This option changes nothing else.
       const hash = createHash("sha256").update(packages.join("\n")).digest("hex").slice(0, 16);
       const define = { ...transform?.define, __TSWEB_PACKAGES__: JSON.stringify(hash) };
       optimizeDeps.rolldownOptions = {
+        shimMissingExports: true, // for the same reason as below; `tsweb build` reports them
         ...others,
         transform: { ...transform, define },
-        plugins: [plugins, skipModules(unparsed)],
+        plugins: [plugins, skipModules(unparsed), isolateErrors(root)],
       };
     },
   };
@@ -55,6 +59,60 @@ export function scanViews(entry: string): Plugin {
 /** The search would end with the first syntax error. The import of the module reports it. */
 function skipModules(files: ReadonlySet<string>): Rolldown.Plugin {
   return { name: "tsweb:skip-modules", load: (id) => (files.has(normalizePath(id)) ? "" : undefined) };
+}
+
+/**
+ * Replaces modules of packages that cannot be bundled by modules that throw the error when they run. Otherwise the bundles of all
+ * packages would fail with it, and with those of tsweb the scripts of all pages.
+ */
+function isolateErrors(root: string): Rolldown.Plugin {
+  const name = (id: string) => normalizePath(relative(root, id));
+  return {
+    name: "tsweb:isolate-errors",
+    resolveId: {
+      order: "post",
+      filter: { id: /^\.\.?\// },
+      async handler(id, importer, options) {
+        if (!importer || !INSTALLED.test(normalizePath(importer))) return undefined;
+        const resolved = await this.resolve(id, importer, { ...options, skipSelf: true });
+        return resolved ?? `${BROKEN}${name(importer)} imports ${id}, which does not exist`;
+      },
+    },
+    load: {
+      filter: { id: new RegExp(`^${BROKEN}`) },
+      handler: (id) => ({ code: throwing("Error", id.slice(BROKEN.length)), moduleType: "js" }),
+    },
+    transform: {
+      filter: { id: /\/node_modules\/.*\.[cm]?js$/ },
+      async handler(code, id) {
+        const error = await syntaxError(id, code);
+        return error && { code: throwing("SyntaxError", `${name(id)} cannot be parsed: ${error}`), moduleType: "js" };
+      },
+    },
+  };
+}
+
+const BROKEN = "\0tsweb-broken:";
+
+function throwing(type: string, message: string): string {
+  return `throw new ${type}(${JSON.stringify(`${message}. Report it to the package, or remove its import.`)});`;
+}
+
+/** Returns the message of the first syntax error of a module; `null` if it has none. */
+async function syntaxError(file: string, code: string): Promise<string | null> {
+  const { errors } = await parse(file, code);
+  return errors[0]?.message ?? null;
+}
+
+/** Returns the packages whose own module cannot be parsed in the browser. Vite reads it before any plugin. */
+async function findUnparsed(packages: readonly string[], resolve: (specifier: string) => Promise<string | undefined>) {
+  const checks = packages.map(async (specifier) => {
+    const file = await resolve(specifier).catch(() => undefined);
+    if (file === undefined || !SCRIPT.test(file)) return [];
+    const error = await syntaxError(file, await readFile(file, "utf8").catch(() => ""));
+    return error === null ? [] : [specifier];
+  });
+  return (await Promise.all(checks)).flat();
 }
 
 /**
