@@ -5,8 +5,8 @@
 //   npm run matrix -- bun "node 24"    those whose name contains one of the arguments
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
-//   npm run matrix -- browser          the accounts example in the full Chromium, with and without script,
-//                                      and all tests of the chat example, also in development
+//   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
+//                                      example with and without script; the chat example also in development
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- libraries        React libraries in development, in Vitest and type-checked
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
@@ -22,9 +22,14 @@ process.chdir(root);
 const load = async (...path) => (await runnerImport(join(root, "tests", ...path), { logLevel: "error" })).module;
 
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
+/** The test files of tests/browser that run in the full Chromium, with all variants. */
+const BROWSER = [
+  ...["accounts", "accounts-interface", "auth-codes-and-links", "passkeys", "chat", "chat-live", "calls", "forms"],
+  ...["forms-enhanced", "layouts", "live-client"],
+];
 /** The test files that do more in the matrix, by the name of the target. */
 const TEST_FILES = {
-  browser: ["accounts", "chat", "chat-live"].map((name) => `tests/browser/${name}.test.ts`),
+  browser: BROWSER.map((name) => `tests/browser/${name}.test.ts`),
   engines: ["tests/engines/engines.test.ts"],
   libraries: ["tests/compile/react-libraries.test.ts"],
   openapi: ["tests/openapi/documents.test.ts"],

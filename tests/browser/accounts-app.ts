@@ -48,7 +48,7 @@ export class AccountsApp extends ExampleApp {
       await buildOnce(copy.dir, "accounts");
       return startBuilt(copy.dir, allEnv);
     };
-    const started = await startExample(copy, start, { fullBrowser: true });
+    const started = await startExample(copy, start);
     return new AccountsApp(started, allEnv);
   }
 

@@ -47,7 +47,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
     };
     if (mode === "built") await build(copy.dir);
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
-    browser = await launch({ fullBrowser: true });
+    browser = await launch();
     users = new BrowserUsers(browser, { baseURL: running.address });
   });
 

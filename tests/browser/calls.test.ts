@@ -160,7 +160,7 @@ beforeAll(async () => {
     WEB_CSRF_SECRET: `${"4b8d".repeat(15)}f0e1`,
   };
   running = await startBuilt(project.dir, { WEB_ENV: "development", ...secrets });
-  browser = await launch({ fullBrowser: true });
+  browser = await launch();
   users = new BrowserUsers(browser, { baseURL: running.address });
 });
 

@@ -2,7 +2,10 @@
  * Finds and starts the Chromium of the browser tests.
  */
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium } from "playwright-core";
+import { expect } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { IS_MATRIX } from "#test/matrix";
 
 const EXECUTABLES = [
   "/usr/lib/chromium/chromium",
@@ -13,9 +16,10 @@ const EXECUTABLES = [
 ] as const;
 
 /**
- * Chromium's headless shell: engine and network without a user interface. A file of tests needs 10 seconds of processor time less
- * than with the full browser: a third to a half. But it keeps no page for Back, whatever its options. So tests of sign-in, of Back and
- * of leaving a page use the full browser. Debian's start script is not used, because Chromium would outlive it when it is killed.
+ * Chromium's headless shell: engine and network without a user interface. A page needs a third of the processor time of one in
+ * the full browser. But it keeps no page for Back, whatever its options, so tests of Back and of leaving a page use the full
+ * browser, and in `npm run matrix -- browser` all do. Debian's start script is not used, because Chromium would outlive it when
+ * it is killed.
  */
 const HEADLESS_SHELLS = ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell"] as const;
 
@@ -27,6 +31,29 @@ const ARGUMENTS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+] as const;
+
+/**
+ * What the full browser does not use. Chromium reads only the last list of its command line, so this one contains Playwright's.
+ * The first three are the menu of the address bar: each window loads it in a process of its own, a third of what a page costs.
+ */
+const UNUSED_FEATURES = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxFullPopup",
+  "WebUIOmniboxAimPopup",
+  "AimEnabled",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "ThirdPartyStoragePartitioning",
 ] as const;
 
 /**
@@ -50,7 +77,7 @@ function chromiumPath(candidates: readonly string[]): string {
 
 /** The options of {@link launch}. */
 export interface LaunchOptions {
-  /** Uses the full desktop browser, which keeps pages for Back. Default: the headless shell, if it is installed. */
+  /** Uses the full desktop browser, which keeps pages for Back. Default: only in the matrix. */
   readonly fullBrowser?: boolean;
 }
 
@@ -61,11 +88,27 @@ export interface LaunchOptions {
  * const browser = await launch();
  * try { … } finally { await browser.close(); }
  */
-export function launch({ fullBrowser = false }: LaunchOptions = {}): Promise<Browser> {
+export function launch({ fullBrowser = IS_MATRIX }: LaunchOptions = {}): Promise<Browser> {
   const executablePath = chromiumPath(fullBrowser ? EXECUTABLES : [...HEADLESS_SHELLS, ...EXECUTABLES]);
   return chromium.launch({
     executablePath,
-    args: [...ARGUMENTS],
+    args: fullBrowser ? [...ARGUMENTS, `--disable-features=${UNUSED_FEATURES.join()}`] : [...ARGUMENTS],
     ignoreDefaultArgs: ["--disable-back-forward-cache"], // users have this cache
   });
+}
+
+/** Runs a part of a test with users of a full browser, which keeps pages for Back. */
+export async function withFullBrowser(
+  options: BrowserContextOptions,
+  use: (users: BrowserUsers) => Promise<void>,
+): Promise<void> {
+  const browser = await launch({ fullBrowser: true });
+  const users = new BrowserUsers(browser, options);
+  try {
+    await use(users);
+    await users.closeAll();
+    expect(users.problems).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 }

@@ -32,7 +32,7 @@ export class FormsApp {
     project.write("public/favicon.ico", "");
     await buildOnce(project.dir, "forms");
     const running = await startBuilt(project.dir, { ...ENV, ...env });
-    return new FormsApp(project, await launch({ fullBrowser: true }), running);
+    return new FormsApp(project, await launch(), running);
   }
 
   get address(): string {
@@ -40,8 +40,8 @@ export class FormsApp {
   }
 
   /** Opens a page and waits until its views are alive, if scripts are on. */
-  async visit(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await this.users.newPage(options);
+  async visit(path: string, options: BrowserContextOptions = {}, users = this.users): Promise<Page> {
+    const page = await users.newPage(options);
     await page.goto(path);
     if (options.javaScriptEnabled !== false) await waitUntilAlive(page);
     return page;

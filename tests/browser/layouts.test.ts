@@ -11,7 +11,7 @@ import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { launch, withFullBrowser } from "./chromium.ts";
 import { layoutsProject } from "./layouts-app.ts";
 
 let browser: Browser;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     WEB_AUTH_SECRET: `${"9c".repeat(15)}0123456789abcdef${"7e".repeat(9)}`,
     WEB_CSRF_SECRET: `${"4b8d".repeat(15)}f0e1`,
   });
-  browser = await launch({ fullBrowser: true });
+  browser = await launch();
   users = new BrowserUsers(browser, { baseURL: running.address });
 });
 
@@ -65,8 +65,8 @@ async function signIn(page: Page, name: string, password: string): Promise<void>
 }
 
 /** Opens a path as Ada, who has to sign in first. */
-async function openAsAda(path: string): Promise<Page> {
-  const page = await users.newPage();
+async function openAsAda(path: string, owners = users): Promise<Page> {
+  const page = await owners.newPage();
   await page.goto(path);
   await signIn(page, "ada", "lovelace");
   return page;
@@ -145,18 +145,19 @@ describe("the sign-in page", () => {
 });
 
 describe("a call that redirects", () => {
-  it("loads the page again, also if only the fragment of its URL differs, and 'Back' finds a page in order", async () => {
-    const page = await openAsAda("/boards/2");
-    for (const [index, note] of ["Bake", "Cook"].entries()) {
-      await page.getByLabel("Note").fill(note);
-      await page.getByRole("button", { name: "Add" }).click();
-      await page.locator(`#note-${index}`, { hasText: note }).waitFor();
-      expect(new URL(page.url()).hash).toBe(`#note-${index}`);
-    }
-    await page.goBack();
-    await page.getByRole("button", { name: "Add" }).waitFor();
-    expect(await page.getByRole("button", { name: "Add" }).isEnabled()).toBe(true);
-  });
+  it("loads the page again, also if only the fragment of its URL differs, and 'Back' finds a page in order", () =>
+    withFullBrowser({ baseURL: running.address }, async (owners) => {
+      const page = await openAsAda("/boards/2", owners);
+      for (const [index, note] of ["Bake", "Cook"].entries()) {
+        await page.getByLabel("Note").fill(note);
+        await page.getByRole("button", { name: "Add" }).click();
+        await page.locator(`#note-${index}`, { hasText: note }).waitFor();
+        expect(new URL(page.url()).hash).toBe(`#note-${index}`);
+      }
+      await page.goBack();
+      await page.getByRole("button", { name: "Add" }).waitFor();
+      expect(await page.getByRole("button", { name: "Add" }).isEnabled()).toBe(true);
+    }));
 });
 
 describe("before", () => {

@@ -2,7 +2,7 @@
  * The browser part of live updates in Chromium, against a fake server that fails on request.
  */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { FakeLiveServer } from "#test/fake-live-server";
 import { launch } from "./chromium.ts";
 import { buildScripts, documentOf, IslandServer, MARK, type PlacedView } from "./island-server.ts";
@@ -17,7 +17,7 @@ let errors: string[];
 let consoleErrors: string[];
 
 beforeAll(async () => {
-  const [scripts, started] = await Promise.all([buildScripts(), launch({ fullBrowser: true })]);
+  const [scripts, started] = await Promise.all([buildScripts(), launch()]);
   browser = started;
   server = new IslandServer(scripts);
   await server.start();
@@ -31,6 +31,11 @@ afterAll(async () => {
 beforeEach(async () => {
   live = new FakeLiveServer();
   server.live = live.handle;
+  await openPage(browser);
+});
+
+/** Opens the page of a test. */
+async function openPage(browser: Browser): Promise<void> {
   page = await browser.newPage();
   errors = [];
   consoleErrors = [];
@@ -39,7 +44,7 @@ beforeEach(async () => {
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       consoleErrors.push(message.text());
   });
-});
+}
 
 afterEach(async () => {
   await page.context().close();
@@ -144,6 +149,10 @@ describe("an event stream", () => {
   });
 
   test("is closed when the user leaves, and opened again when the page is restored", async () => {
+    const keepsPages = await launch({ fullBrowser: true });
+    onTestFinished(() => keepsPages.close());
+    await page.context().close();
+    await openPage(keepsPages);
     const address = pageOf([listener("a")]);
     await page.goto(address);
     await expect.poll(() => live.openStreamCount).toBe(1);
