@@ -1,6 +1,7 @@
 import { openRateStore } from "./backends/index.ts";
 import { type Config, loadConfig, unreportedMisspellings } from "./config/index.ts";
 import { currentContext, traceIdOf } from "./http/index.ts";
+import { callCounter } from "./limits/index.ts";
 import {
   type ClosableAppLog,
   type ConsoleLogger,
@@ -14,7 +15,7 @@ import {
 } from "./logging/index.ts";
 import { Metrics } from "./metrics/index.ts";
 import type { PublishedMessage } from "./protocol/index.ts";
-import type { ManagedRateStore, Rate } from "./rate-limit/index.ts";
+import type { ManagedRateStore } from "./rate-limit/index.ts";
 import {
   type AppInternals,
   type AppOptions,
@@ -71,7 +72,9 @@ export class App {
   // In the order in which they are created. Each uses the later ones only once the application exists.
   readonly #metrics: Metrics | undefined;
   readonly #logging: AppLogging;
-  readonly #rate: ManagedRateStore | null;
+  readonly #rate: ManagedRateStore;
+  /** Whether calls are counted. `limit` may count in any application: it connects on first use. */
+  readonly #countsCalls: boolean;
   #site: Site;
   readonly #tracing: Tracing;
   readonly #hooks: AppHooks;
@@ -93,12 +96,12 @@ export class App {
     for (const { variable, problem, fix } of unreportedMisspellings(env)) {
       log.warn({ variable }, `${variable} ${problem} ${fix}`);
     }
-    const { rate = DEFAULT_RATE } = options;
-    this.#rate = rate === false ? null : openRateStore(rate, { redis: () => this.#site.live.bus.redis, log });
+    this.#countsCalls = options.rate !== false || [...listing.functions.values()].some(({ limits }) => limits);
+    this.#rate = openRateStore({ redis: () => this.#site.live.bus.redis, log });
     this.#site = createSite(options, {
       config: this.config,
       listing,
-      rate: this.#rate,
+      limits: callCounter(this.#rate, options.rate),
       log,
       listeners: this.#createListeners(),
       metrics: this.#metricsEndpoint(),
@@ -139,7 +142,7 @@ export class App {
     await Promise.all([
       this.#tracing.start(),
       this.#metrics?.start(),
-      this.#rate?.start(),
+      this.#countsCalls ? this.#rate.start() : undefined,
       live.start(),
       uploads.start(),
       sessions.revocations.start(this.config.production ? FIRST_READ_MS : FIRST_READ_DEVELOPMENT_MS),
@@ -190,7 +193,7 @@ export class App {
   async #close(): Promise<void> {
     this.#site.sessions.revocations.close();
     await this.#site.live.close();
-    await this.#rate?.close();
+    await this.#rate.close();
     this.#site.health.delay.close();
     const { settleErrors, stop, exportTraces } = this.#hooks;
     await runLastWork([[settleErrors], [stop, exportTraces]], this.#logging.log);
@@ -345,5 +348,3 @@ const FIRST_READ_MS = 10_000;
 
 /** The same in development, where a restart should be short and no other process serves requests meanwhile. */
 const FIRST_READ_DEVELOPMENT_MS = 1_000;
-
-const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };

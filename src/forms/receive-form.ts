@@ -1,18 +1,17 @@
 import { type FormValue, formTypeOf, readForm, requireIdentityEncoding } from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
 import { CONNECTION_CLOSE, type RequestContext, RequestError, requireSameOrigin } from "../http/index.ts";
+import { requireLeft } from "../limits/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
 import {
   adviseOfMaxBody,
   type CallSettings,
-  countAgainstRate,
   type FunctionDefinition,
   isStaleError,
   maxFormBody,
   requireCsrfToken,
   requireFunction,
-  requireRateLeft,
   requireSameSignature,
   requireSignIn,
 } from "../rpc/index.ts";
@@ -57,9 +56,9 @@ async function checkBeforeBody(
   definition: FunctionDefinition | undefined,
   settings: FormSettings,
 ): Promise<RPCError | null> {
-  const waitSeconds = await countAgainstRate(context, settings);
+  const counted = await settings.limits.countCall(context, definition?.limits);
   return refusalOf(() => {
-    requireRateLeft(waitSeconds);
+    requireLeft(counted);
     requireSignIn(requireFunction(definition, settings.version, settings));
   });
 }
@@ -153,7 +152,15 @@ function keyOf(fields: FormFields): string {
 export interface FormSettings
   extends Pick<
     CallSettings,
-    "functions" | "log" | "rate" | "rpc_timeout" | "max_body" | "strict" | "development" | "build" | "connectionsBefore"
+    | "functions"
+    | "log"
+    | "limits"
+    | "rpc_timeout"
+    | "max_body"
+    | "strict"
+    | "development"
+    | "build"
+    | "connectionsBefore"
   > {
   /** The application's base, which is prepended to redirects. */
   readonly base: string;

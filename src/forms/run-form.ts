@@ -3,6 +3,7 @@ import { forgetOnce, type HandlerResponse, type RequestContext, run } from "../h
 import { BUILD_HEADER } from "../protocol/index.ts";
 import {
   callerError,
+  countArguments,
   errorResponse,
   type FunctionDefinition,
   type FunctionRedirect,
@@ -64,8 +65,12 @@ export async function runForm(
       definition,
       args: () =>
         text === undefined
-          ? validateForm(definition, bound)
-          : callArguments(definition, { fields: received.fields, text }, settings.strict),
+          ? countArguments(definition, validateForm(definition, bound), settings)
+          : countArguments(
+              definition,
+              callArguments(definition, { fields: received.fields, text }, settings.strict),
+              settings,
+            ),
       operation,
       settings,
     });

@@ -11,8 +11,8 @@ import type { AppLog } from "../logging/index.ts";
 import { BUILD_HEADER, LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
 import {
   type ConcurrencyLimit,
+  CountLimit,
   clientKey,
-  type MemoryRateStore,
   memoryRateStore,
   retryAdvice,
   STREAM_RETRY_SECONDS,
@@ -33,7 +33,7 @@ import { readSubscriptionRequest } from "./subscription-request.ts";
  * every 5 minutes. Such a request is cheap to send, but it reads the bus, and its response may be a hundred times its
  * size.
  */
-const LIVE_LIMIT = { calls: 600, seconds: 60 } as const;
+const LIVE_LIMIT = new CountLimit("live", { calls: 600, seconds: 60 }, "one client");
 
 /** The options of {@link LiveUpdates}. */
 export interface LiveUpdatesOptions {
@@ -54,7 +54,7 @@ export class LiveUpdates {
   readonly counts = new LiveCounts();
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
-  readonly #rate: MemoryRateStore = memoryRateStore(LIVE_LIMIT);
+  readonly #rate = memoryRateStore();
   readonly #builds = new ConnectionsByBuild();
   /** Created by the first subscription. */
   #hub: SubscriptionHub | null = null;
@@ -169,10 +169,10 @@ export class LiveUpdates {
   }
 
   #countRequest(address: string): void {
-    const waitSeconds = this.#rate.take(clientKey(address));
-    if (waitSeconds === 0) return;
+    const refusal = this.#rate.take([LIVE_LIMIT], [clientKey(address)]);
+    if (refusal === null) return;
     const { calls, seconds } = LIVE_LIMIT;
-    const { details, sentence } = retryAdvice(waitSeconds);
+    const { details, sentence } = retryAdvice(refusal.waitSeconds);
     const message = `Too many live requests: at most ${calls} in ${seconds} seconds. ${sentence}`;
     throw new RequestError("rate_limited", message, { details });
   }

@@ -1,111 +1,88 @@
-import type { RateStore } from "./store.ts";
-import {
-  bucketAfter,
-  bucketMs,
-  type CallCounts,
-  COUNTED_BUCKETS,
-  countCall,
-  nextBucket,
-  type Rate,
-  removeExpired,
-} from "./window.ts";
-
-/** How many clients one generation has. At up to 400 bytes each, two generations take at most 80 MB. */
-const MAX_CLIENTS = 100_000;
-
-/** How many clients are examined to find one that can be evicted. */
-const MAX_EVICTION_CHECKS = 32;
-
-/** The key under which further clients are counted together when no client can be evicted. */
-const OVERFLOW_KEY = "";
-
-/** A rate store that returns its result synchronously. */
-export interface MemoryRateStore extends RateStore {
-  take(key: string): number;
-}
+import { MemoryCounts } from "./memory-counts.ts";
+import type { CountLimit } from "./rate.ts";
+import type { Balance, RateStore, Refusal, Use } from "./store.ts";
+import type { Counts } from "./window.ts";
 
 /**
- * Returns a store that counts in this process.
- *
- * It has two generations of clients. A generation is as long as calls count. Its clients are those that called in it.
- * When it ends, the calls of all clients that are only in the generation before it have expired, and that one is dropped as a
- * whole. So neither a timer nor a search is needed to remove idle clients.
- *
- * Memory is bounded for any number of addresses. A client can be evicted only while it has calls left, so
- * a blocked client cannot reset its count by sending from many addresses. If no client can be evicted,
- * further clients share one count.
- *
- * @param now returns the time in milliseconds; by default a monotonic clock
+ * How many limits have counts at once. Those of functions are as many as the code declares. An application that computes
+ * the span of a limit could otherwise create any number.
  */
-export function memoryRateStore(
-  rate: Rate,
-  now: () => number = () => performance.now(),
-  maxClients = MAX_CLIENTS,
-): MemoryRateStore {
-  const lengthMs = bucketMs(rate);
-  let bucket = 0;
-  let generationStart = 0;
-  let previous = new Map<string, CallCounts>();
-  let current = new Map<string, CallCounts>();
-  // One iterator over the map that continues where it stopped. A new iterator for each eviction would step
-  // over the empty slots of all clients that were evicted before.
-  let evictionCandidates = current.keys();
+const MAX_LIMITS = 1_000;
 
-  const startGeneration = (kept: Map<string, CallCounts>) => {
-    previous = kept;
-    current = new Map();
-    evictionCandidates = current.keys();
-    generationStart = bucket;
-  };
+/** A rate store that returns its results synchronously. */
+export interface MemoryRateStore extends RateStore {
+  take(limits: readonly CountLimit[], keys: readonly string[]): Refusal | null;
+  use(limit: CountLimit, key: string, use: Pick<Use, "mode" | "cost">): Balance;
+}
 
-  const advanceTo = (timeMs: number) => {
-    const observed = Math.floor(timeMs / lengthMs);
-    const next = bucketAfter(bucket, observed);
-    bucket = next ?? observed;
-    const age = bucket - generationStart;
-    if (next === null || age >= 2 * COUNTED_BUCKETS) startGeneration(new Map());
-    else if (age >= COUNTED_BUCKETS) startGeneration(current);
-  };
+/** The options of {@link memoryRateStore}. */
+export interface MemoryRateStoreOptions {
+  /** Returns the time in milliseconds. Default: a monotonic clock. */
+  readonly now?: () => number;
+  /** How many keys of each limit one generation has. */
+  readonly maxKeys?: number;
+}
 
-  /** Returns the bucket in which a client may call again; 0 if it may call now. */
-  const nextBucketOf = (counts: CallCounts) => {
-    removeExpired(counts, bucket);
-    return nextBucket(counts, rate.calls);
-  };
+/** Returns a store that counts in this process. Memory is bounded: see {@link MemoryCounts}. */
+export function memoryRateStore({ now, maxKeys }: MemoryRateStoreOptions = {}): MemoryRateStore {
+  const byLimit = new Map<string, MemoryCounts>();
 
-  /** Evicts one client that has calls left. Returns whether one was found. */
-  const evictOne = (): boolean => {
-    for (let checks = 0; checks < MAX_EVICTION_CHECKS; checks++) {
-      const { done, value: key } = evictionCandidates.next();
-      if (done) evictionCandidates = current.keys();
-      else if (key !== OVERFLOW_KEY && nextBucketOf(current.get(key) ?? NO_CALLS) === 0) return current.delete(key);
+  /** Returns the counts of a limit at this time. */
+  const countsOf = (limit: CountLimit, timeMs: number): MemoryCounts => {
+    let counts = byLimit.get(limit.id);
+    if (!counts) {
+      if (byLimit.size >= MAX_LIMITS) dropOne(byLimit, timeMs);
+      counts = new MemoryCounts(limit.spanMs, maxKeys);
+      byLimit.set(limit.id, counts);
     }
-    return false;
-  };
-
-  /** Returns the counts of a client that has not called in this generation, and makes it a part of the generation. */
-  const enter = (client: string): CallCounts => {
-    const earlier = previous.get(client);
-    // A blocked client is not moved: it needs no place, and its calls count until this generation has ended.
-    if (earlier && nextBucketOf(earlier) > 0) return earlier;
-    const key = current.size < maxClients || evictOne() ? client : OVERFLOW_KEY;
-    const counts = current.get(key) ?? (key === client ? earlier : previous.get(key)) ?? { total: 0, buckets: [] };
-    current.set(key, counts);
+    counts.advanceTo(timeMs);
     return counts;
   };
 
+  // What `take` has found, between its two passes. The arrays are kept, so that a call allocates nothing.
+  const foundIn: MemoryCounts[] = [];
+  const found: Counts[] = [];
+
   return {
-    take(client) {
-      const timeMs = Math.floor(now());
-      advanceTo(timeMs);
-      const counts = current.get(client) ?? enter(client);
-      const next = nextBucketOf(counts);
-      if (next > 0) return (next * lengthMs - timeMs) / 1000;
-      countCall(counts, bucket);
-      return 0;
+    take(limits, keys) {
+      const timeMs = Math.floor(now ? now() : performance.now());
+      let refusal: Refusal | null = null;
+      for (let at = 0; at < limits.length; at++) {
+        const limit = limits[at] as CountLimit; // `at` is below the length
+        const counts = countsOf(limit, timeMs);
+        const entry = counts.find(keys[at] ?? "", limit.calls);
+        foundIn[at] = counts;
+        found[at] = entry;
+        const waitMs = counts.waitMs(entry);
+        if (waitMs > 0 && waitMs / 1000 > (refusal?.waitSeconds ?? 0)) refusal = { waitSeconds: waitMs / 1000, limit };
+      }
+      if (refusal) return refusal;
+      for (let at = 0; at < limits.length; at++) foundIn[at]?.add(found[at] as Counts, 1); // set above
+      return null;
+    },
+
+    use(limit, key, { mode, cost }) {
+      const counts = countsOf(limit, Math.floor(now ? now() : performance.now()));
+      const entry = counts.find(key, limit.calls);
+      const isCounted = mode === "charge" || (mode === "check" && entry.total < entry.calls);
+      if (isCounted && cost > 0) counts.add(entry, cost);
+      return {
+        left: Math.max(0, limit.calls - entry.total),
+        waitSeconds: counts.waitMs(entry) / 1000,
+        resetSeconds: counts.resetMs(entry) / 1000,
+        isCounted,
+      };
     },
   };
 }
 
-/** The counts of a client without calls. */
-const NO_CALLS: CallCounts = { total: 0, buckets: [] };
+/** Drops the counts of one limit: if possible of one under which nothing counts any more, otherwise the oldest. */
+function dropOne(byLimit: Map<string, MemoryCounts>, timeMs: number): void {
+  const [oldest] = byLimit.keys();
+  for (const [id, counts] of byLimit) {
+    if (!counts.isEmptyAt(timeMs)) continue;
+    byLimit.delete(id);
+    return;
+  }
+  if (oldest !== undefined) byLimit.delete(oldest);
+}

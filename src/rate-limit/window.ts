@@ -1,15 +1,11 @@
-/** The number of calls that a client may make in a span of time. */
-export interface Rate {
-  readonly calls: number;
-  /** The span, in seconds: from 1 to 31,536,000. */
-  readonly seconds: number;
-}
-
-/** The longest span: a year. */
-const MAX_SECONDS = 365 * 24 * 60 * 60;
+/**
+ * The arithmetic of the sliding window: every store computes the same from the same time.
+ *
+ * @see docs/protocol.md 9.2
+ */
 
 /** The number of buckets that a span is divided into. */
-const BUCKETS_PER_SPAN = 12;
+const BUCKETS_PER_SPAN = 60;
 
 /**
  * The number of buckets that count: the running one, and those of a whole span before it. Together they contain every
@@ -17,12 +13,14 @@ const BUCKETS_PER_SPAN = 12;
  */
 export const COUNTED_BUCKETS = BUCKETS_PER_SPAN + 1;
 
-/**
- * Returns the length of a bucket, in whole milliseconds: a twelfth of the span, rounded up. Bucket *n* starts at *n*
- * times this length. With whole numbers, every store computes the same bucket from the same time.
- */
-export function bucketMs({ seconds }: Rate): number {
-  return Math.ceil((seconds * 1000) / BUCKETS_PER_SPAN);
+/** Returns the number of the bucket that a time is in. Times and spans are whole milliseconds, so that it is exact. */
+export function bucketAt(timeMs: number, spanMs: number): number {
+  return Math.floor((timeMs * BUCKETS_PER_SPAN) / spanMs);
+}
+
+/** Returns the first whole millisecond of a bucket. */
+export function bucketStartMs(bucket: number, spanMs: number): number {
+  return Math.ceil((bucket * spanMs) / BUCKETS_PER_SPAN);
 }
 
 /**
@@ -37,8 +35,10 @@ export function bucketAfter(latest: number, bucket: number): number | null {
   return latest - bucket > COUNTED_BUCKETS ? null : latest;
 }
 
-/** The accepted calls of one client. */
-export interface CallCounts {
+/** What was counted under one key. */
+export interface Counts {
+  /** The limit that the key was last checked against. */
+  calls: number;
   /** The sum of the counts. */
   total: number;
   /** The number of a bucket, then its count, for each bucket with calls, the oldest first. */
@@ -46,7 +46,7 @@ export interface CallCounts {
 }
 
 /** Removes the counts of buckets that no longer count when `bucket` is the running one. */
-export function removeExpired(counts: CallCounts, bucket: number): void {
+export function removeExpired(counts: Counts, bucket: number): void {
   const { buckets } = counts;
   let end = 0;
   for (; end < buckets.length && (buckets[end] ?? 0) <= bucket - COUNTED_BUCKETS; end += 2) {
@@ -55,23 +55,20 @@ export function removeExpired(counts: CallCounts, bucket: number): void {
   if (end > 0) buckets.splice(0, end);
 }
 
-/** Counts a call in the running bucket, which is not before the last bucket with calls. */
-export function countCall(counts: CallCounts, bucket: number): void {
+/** Adds a cost to the running bucket, which is not before the last bucket with calls. */
+export function addCost(counts: Counts, bucket: number, cost: number): void {
   const { buckets } = counts;
   const last = buckets.length - 2;
-  counts.total++;
-  if (buckets[last] === bucket) buckets[last + 1] = (buckets[last + 1] ?? 0) + 1;
-  else buckets.push(bucket, 1);
+  counts.total += cost;
+  if (buckets[last] === bucket) buckets[last + 1] = (buckets[last + 1] ?? 0) + cost;
+  else buckets.push(bucket, cost);
 }
 
 /**
- * Returns when a client may make its next call, after {@link removeExpired}: the number of the bucket at whose start
- * enough of its calls no longer count. 0 means that it may call now.
- *
- * @param calls the calls of the rate
- * @see docs/protocol.md 9.2
+ * Returns when the next call is accepted, after {@link removeExpired}: the number of the bucket at whose start enough of the
+ * counted calls no longer count. 0 means now.
  */
-export function nextBucket({ total, buckets }: CallCounts, calls: number): number {
+export function nextBucket({ total, calls, buckets }: Counts): number {
   let remaining = total;
   let next = 0;
   for (let at = 0; remaining >= calls; at += 2) {
@@ -81,17 +78,8 @@ export function nextBucket({ total, buckets }: CallCounts, calls: number): numbe
   return next;
 }
 
-/**
- * Returns the `rate` option of `new App` after checking it.
- *
- * @throws RangeError if `calls` or `seconds` is not a number in its range
- */
-export function validateRate(rate: Rate): Rate {
-  const { calls, seconds } = rate;
-  if (!Number.isSafeInteger(calls) || calls < 1)
-    throw new RangeError(`Invalid option rate.calls in new App: ${calls}. Use a whole number from 1.`);
-  // Longer spans would exceed what Redis accepts as an expiry, and what `Retry-After` can be.
-  if (!(seconds >= 1 && seconds <= MAX_SECONDS))
-    throw new RangeError(`Invalid option rate.seconds in new App: ${seconds}. Use a number from 1 to ${MAX_SECONDS}.`);
-  return rate;
+/** Returns the bucket at whose start nothing counts any more, after {@link removeExpired}; 0 if nothing does now. */
+export function lastCountedBucket({ buckets }: Counts): number {
+  const last = buckets.at(-2);
+  return last === undefined ? 0 : last + COUNTED_BUCKETS;
 }

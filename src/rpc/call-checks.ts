@@ -14,7 +14,6 @@ import {
   type Signature,
   type StaleSide,
 } from "../protocol/index.ts";
-import { retryAdvice } from "../rate-limit/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
 
 /**
@@ -62,21 +61,6 @@ export function requireJson(inbound: InboundRequest, name: string): void {
   throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.${fix}`, {
     status: 415,
     headers: CONNECTION_CLOSE,
-  });
-}
-
-/**
- * Throws if the client has exceeded its rate.
- *
- * @param waitSeconds seconds until the client may call again; 0 if it may call now
- * @throws RequestError `rate_limited`, with `details.retry_after`
- */
-export function requireRateLeft(waitSeconds: number): void {
-  if (waitSeconds === 0) return;
-  const { sentence, details } = retryAdvice(waitSeconds);
-  throw new RequestError("rate_limited", `Too many calls. ${sentence}`, {
-    headers: CONNECTION_CLOSE,
-    details,
   });
 }
 

@@ -9,9 +9,10 @@ import {
   RequestError,
   requireSameOrigin,
 } from "../http/index.ts";
+import { type CallCounter, requireLeft } from "../limits/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { BUILD_HEADER } from "../protocol/index.ts";
-import { type ConcurrencyLimit, clientKey, type RateStore, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
+import { type ConcurrencyLimit, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { bindArguments, readArguments } from "./arguments.ts";
 import { adviseOfMaxBody, maxCallBody } from "./body-limits.ts";
 import { logHandwrittenCall, withSimilarName } from "./call-advice.ts";
@@ -20,7 +21,6 @@ import {
   requireFunction,
   requireJson,
   requirePost,
-  requireRateLeft,
   requireSameSignature,
   requireSignIn,
 } from "./call-checks.ts";
@@ -41,8 +41,8 @@ export interface CallSettings extends BuildSettings {
   readonly base: string;
   readonly functions: FunctionsByName;
   readonly log: AppLog;
-  /** The store that counts calls; `null` if calls are not limited. */
-  readonly rate: RateStore | null;
+  /** Counts calls. */
+  readonly limits: CallCounter;
   /** The default time limit of a call, in seconds. A function's own option takes precedence. */
   readonly rpc_timeout?: number | undefined;
   /** The default maximum of a body, in bytes; absent for 1 MiB. A function's own option takes precedence. */
@@ -89,8 +89,8 @@ export function* handleCall(
     requirePost(context.inbound, match);
     requireJson(context.inbound, name);
     requireSameOrigin(context, log, "call");
-    const wait = countAgainstRate(context, settings);
-    requireRateLeft(isPromise(wait) ? yield* awaitMaybe(wait) : wait);
+    const counted = settings.limits.countCall(context, match?.limits);
+    requireLeft(isPromise(counted) ? yield* awaitMaybe(counted) : counted);
     const version = context.inbound.header(BUILD_HEADER);
     const definition = requireFunction(match, version, settings);
     requireSignIn(definition);
@@ -108,7 +108,10 @@ export function* handleCall(
     const outcome = runFunction({
       context,
       definition,
-      args: definition.options.validate ? () => applySchemas(definition, args) : args,
+      args:
+        definition.options.validate || definition.limits?.by
+          ? () => countArguments(definition, applySchemas(definition, args), settings)
+          : args,
       operation: `The call of ${definition.signature.name}`,
       settings,
     });
@@ -137,14 +140,6 @@ export function findFunction(functions: FunctionsByName, segment: string): Funct
   }
 }
 
-/** Counts a call. Returns the seconds until the client may call again: 0 if it may call now. */
-export function countAgainstRate(
-  { address }: RequestContext,
-  { rate }: Pick<CallSettings, "rate">,
-): number | Promise<number> {
-  return rate === null ? 0 : rate.take(clientKey(address));
-}
-
 /** Validates arguments with the schemas of their function. Without schemas they are returned as they are. */
 export function applySchemas(
   { signature, options }: FunctionDefinition,
@@ -153,13 +148,34 @@ export function applySchemas(
   return options.validate ? validateArguments(signature, { schemas: options.validate, args }) : args;
 }
 
+/**
+ * Counts a call by its arguments, which were checked, if its function has a count for that. Returns the arguments.
+ *
+ * @throws RequestError `rate_limited`
+ * @see docs/protocol.md 9.2
+ */
+export function countArguments<Args extends readonly unknown[]>(
+  { limits }: FunctionDefinition,
+  args: Args | Promise<Args>,
+  settings: Pick<CallSettings, "limits">,
+): Args | Promise<Args> {
+  if (!limits?.by) return args;
+  const count = async (): Promise<Args> => {
+    const values = await args;
+    requireLeft(await settings.limits.countArguments(limits, values), { hasBody: true });
+    return values;
+  };
+  return count();
+}
+
 function* respondWithStream(
   context: RequestContext,
   definition: FunctionDefinition,
   boundArgs: unknown[],
-  { base, openStreams, log, development }: CallSettings,
+  settings: CallSettings,
 ): MaybeAsync<HandlerResponse> {
-  const args = yield* awaitMaybe(applySchemas(definition, boundArgs));
+  const { base, openStreams, log, development } = settings;
+  const args = yield* awaitMaybe(countArguments(definition, applySchemas(definition, boundArgs), settings));
   const release = openStreams.acquire(context.address);
   if (release) {
     const releaseBody = context.keepBody();

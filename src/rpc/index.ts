@@ -1,6 +1,6 @@
 export { bindArguments, readArgumentsField } from "./arguments.ts";
 export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./body-limits.ts";
-export { isStaleError, requireFunction, requireRateLeft, requireSameSignature, requireSignIn } from "./call-checks.ts";
+export { isStaleError, requireFunction, requireSameSignature, requireSignIn } from "./call-checks.ts";
 export {
   callerError,
   callerErrorOfFunction,
@@ -16,7 +16,7 @@ export {
   applySchemas,
   type CallSettings,
   compileChecks,
-  countAgainstRate,
+  countArguments,
   findFunction,
   handleCall,
 } from "./handle-call.ts";

@@ -2,6 +2,7 @@ import { checkMaxBody } from "../bodies/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import { Redirect } from "../http/index.ts";
+import { type FunctionLimits, type FunctionRate, functionLimits } from "../limits/index.ts";
 import {
   type Call,
   type NotSendable,
@@ -115,6 +116,12 @@ export interface ServerOptions {
    */
   readonly auth_required?: boolean;
   /**
+   * How often one user may call the function in any span of `seconds`, or one address if the caller is signed out: besides the
+   * limit of the application. `by` returns the key of a second count from the arguments. Only requests count, not calls from server
+   * code.
+   */
+  readonly rate?: FunctionRate;
+  /**
    * The time limit of a call, in seconds, above 0. When it is exceeded, the caller receives `timeout` at once and
    * `request.signal` aborts. The default is the application's `rpc_timeout`. Streams have no time limit.
    */
@@ -140,6 +147,8 @@ export interface ServerOptions {
 export interface FunctionDefinition {
   readonly signature: Signature;
   readonly options: ServerOptions;
+  /** Its limits, if it has a rate of its own. */
+  readonly limits?: FunctionLimits | undefined;
   /** Runs the function, or throws `unauthenticated` if the current user may not call it. */
   readonly run: Run;
   /** How its results are serialised: their errors name the function and where it is declared. */
@@ -202,6 +211,7 @@ export function server(...args: readonly unknown[]): unknown {
   const definition: FunctionDefinition = {
     signature: compiled,
     options,
+    limits: functionLimits(compiled.name, options.rate, locationOf(compiled)),
     run: withSignInCheck(
       options,
       options.returns
@@ -220,6 +230,7 @@ export function server(...args: readonly unknown[]): unknown {
 
 const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = {
   auth_required: true,
+  rate: true,
   rpc_timeout: true,
   max_body: true,
   validate: true,
@@ -227,8 +238,7 @@ const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = {
 };
 
 function checkOptions(options: unknown, signature: Signature): asserts options is ServerOptions {
-  const { name, file } = signature;
-  const location = `server() of ${name} in ${file}`;
+  const location = locationOf(signature);
   rejectUnknownOptions(options, OPTIONS, location);
   const { auth_required, rpc_timeout, max_body, validate, returns } = options as Partial<
     Record<keyof ServerOptions, unknown>
@@ -240,6 +250,10 @@ function checkOptions(options: unknown, signature: Signature): asserts options i
   checkMaxBody(max_body, location);
   checkSchemas(validate, signature, location);
   if (returns !== undefined) checkSchema(returns, `${location}: returns`);
+}
+
+function locationOf({ name, file }: Signature): string {
+  return `server() of ${name} in ${file}`;
 }
 
 function isSignature(value: unknown): value is Signature {

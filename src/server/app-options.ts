@@ -2,9 +2,9 @@ import { checkMaxBody } from "../bodies/index.ts";
 import type { Environment } from "../config/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
+import { type AppRate, checkAppRate } from "../limits/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
-import type { Rate } from "../rate-limit/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
 import { type Before, checkBefore } from "./before.ts";
 import type { OnError } from "./hooks.ts";
@@ -35,10 +35,11 @@ export interface AppOptions extends SecurityOptions {
    */
   readonly before?: Before;
   /**
-   * The number of calls that a client may make in any span of seconds, from 1 to a year. Default: 120 in 60 seconds.
-   * `false`: no limit. The development server has no limit.
+   * How many calls a client may make in any span of seconds, from 1 to a year. A signed-in client counts by its user, any
+   * other by its address. All clients of one address together may make `per_address` calls, by default 60 times as many.
+   * Default: `{ calls: 120, seconds: 60 }`, which the development server does not apply. `false`: no limit.
    */
-  readonly rate?: Rate | false;
+  readonly rate?: AppRate | false;
   /** The time limit of a call, in seconds, above 0. A function's own option takes precedence. Default: no limit. */
   readonly rpc_timeout?: number;
   /**
@@ -108,6 +109,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
  */
 export function checkAppOptions(options: AppOptions): void {
   rejectUnknownOptions(options, OPTIONS, "new App");
+  checkAppRate(options.rate);
   checkTimeLimit(options.rpc_timeout, "new App");
   checkMaxBody(options.max_body, "new App");
   checkSecurityOptions(options, "new App");

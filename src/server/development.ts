@@ -44,6 +44,8 @@ export interface Development {
   readonly reportRedirectLoop?: (redirect: Redirect) => void;
   /** Receives each redirect when it is created, in the code that creates it. */
   readonly redirectCreated?: (redirect: Redirect) => void;
+  /** Reports that the default limit would have refused a call in production. */
+  readonly reportDefaultLimit?: (limit: string) => void;
   /** Prints an error in the terminal, after a line about the event. */
   readonly printError: (error: unknown, event: string) => void;
   /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
@@ -55,7 +57,8 @@ export interface Development {
 }
 
 /**
- * Returns a site as the development server needs it: with its assets and its error page, and without rate limit.
+ * Returns a site as the development server needs it: with its assets and its error page. Only a rate that the application has
+ * set is applied.
  *
  * @throws Error when browser code calls a function that is not served
  */
@@ -78,7 +81,7 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
     },
     calls: {
       ...calls,
-      rate: null,
+      limits: calls.limits.inDevelopment(({ text }) => development.reportDefaultLimit?.(text)),
       development: true,
       functions: observer?.observeFunctions(functions) ?? functions,
       log: observedLog,

@@ -12,10 +12,11 @@ import {
   type SecurityOptions,
   sessionCookieName,
 } from "../http/index.ts";
+import type { CallCounter } from "../limits/index.ts";
 import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { DefaultError, type PageSettings } from "../pages/index.ts";
-import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
+import { clientKey, concurrencyLimit } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
 import { AppSessions, SESSIONS } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
@@ -78,8 +79,7 @@ export interface Site {
 export interface SiteParts {
   readonly config: Config;
   readonly listing: Listing;
-  /** Counts calls; `null`: calls are not limited. */
-  readonly rate: RateStore | null;
+  readonly limits: CallCounter;
   readonly log: AppLog;
   /** Observe requests. */
   readonly listeners: readonly RequestListener[];
@@ -87,7 +87,7 @@ export interface SiteParts {
 }
 
 /** Builds the site of an application. */
-export function createSite(options: AppOptions, { config, listing, rate, log, listeners, metrics }: SiteParts): Site {
+export function createSite(options: AppOptions, { config, listing, limits, log, listeners, metrics }: SiteParts): Site {
   const { functions, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
@@ -117,7 +117,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       base,
       functions,
       log,
-      rate,
+      limits,
       rpc_timeout: options.rpc_timeout,
       max_body: options.max_body,
       openStreams,

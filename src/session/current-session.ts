@@ -43,6 +43,18 @@ export function sessionId(context: RequestContext): string | null {
 }
 
 /**
+ * Returns the user whom a call counts for, as a hash of the user id; `null` for a signed-out client. A client counts as signed
+ * out with a cookie that is forged, expired, revoked or signed with an unknown secret, and with any cookie before the revocations
+ * were read: nobody can use the allowance of another user.
+ *
+ * @see docs/protocol.md 9.1
+ */
+export function countedUser(context: RequestContext): string | null {
+  if (!sessionsOf(context)?.revocations.isLoaded) return null;
+  return currentSession(context)?.subjects.user ?? null;
+}
+
+/**
  * Returns whether the client was signed in when the request began, or has signed in since, and this session has been
  * revoked or has expired in the meantime. A client whose cookie was refused from the start is signed out, and so is one
  * that the request itself has signed out: both return `false`.

@@ -1,7 +1,7 @@
 export { AppSessions, type RevokedUser, SESSIONS, subjectOf } from "./app-sessions.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
-export { hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";
+export { countedUser, hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";
 export {
   currentRealm,
   deriveKey,

@@ -5,8 +5,9 @@
 import { afterEach, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
+import { type SingleLimit, singleLimit } from "#test/single-limit";
 import { openRateStore } from "../../src/backends/index.ts";
-import type { ManagedRateStore } from "../../src/rate-limit/index.ts";
+import { CountLimit, type ManagedRateStore, StoreUnavailableError } from "../../src/rate-limit/index.ts";
 
 const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
 const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";
@@ -29,12 +30,9 @@ const ACCEPTED = "The shared rate limit store accepts writes again; all processe
 /** Opens the store of one process. `logged` returns its log messages about the shared store. */
 function openStore(server: RedisServer, { calls = 120, path = "" } = {}) {
   const { log, lines } = recordedLog();
-  // An hour, so that no call slides out of the window during a test.
-  const store = openRateStore(
-    { calls, seconds: 3600 },
-    { redis: () => ({ url: server.url + path, namespace: "shop" }), log },
-  );
-  opened.push(store);
+  const managed = openRateStore({ redis: () => ({ url: server.url + path, namespace: "shop" }), log });
+  const store = managedLimit(managed, calls);
+  opened.push(managed);
   const logged = () =>
     lines
       .map(({ message }) => message)
@@ -42,12 +40,19 @@ function openStore(server: RedisServer, { calls = 120, path = "" } = {}) {
   return { store, logged, lines };
 }
 
+/** Returns a store with one limit. Its span is an hour, so that no call slides out of the window during a test. */
+function managedLimit(managed: ManagedRateStore, calls: number) {
+  const limit = singleLimit(managed, { calls, seconds: 3600 });
+  const { use, start, close } = managed;
+  return { take: (key: string) => limit.take(key), use, start, close };
+}
+
 /** Opens two stores as two processes would: with different URLs of one Redis, so that they share no connection. */
 function openTwo(server: RedisServer, calls: number) {
   return [openStore(server, { calls }), openStore(server, { calls, path: "/0" })] as const;
 }
 
-async function countAccepted(count: number, stores: readonly ManagedRateStore[], key: string): Promise<number> {
+async function countAccepted(count: number, stores: readonly SingleLimit[], key: string): Promise<number> {
   const waits = await Promise.all(
     Array.from({ length: count }, async (_, at) => stores[at % stores.length]?.take(key) ?? Number.NaN),
   );
@@ -137,7 +142,7 @@ it("a store that was not started connects at the first call, and counts that cal
 it("a store connects neither before its first use, nor to a bus that is not Redis", async () => {
   const server = await startRedis();
   const { log } = recordedLog();
-  const nats = openRateStore({ calls: 1, seconds: 60 }, { redis: () => undefined, log });
+  const nats = managedLimit(openRateStore({ redis: () => undefined, log }), 1);
   opened.push(nats, openStore(server).store);
   await nats.start();
   expect([nats.take("a"), nats.take("a")]).toEqual([0, expect.any(Number)]);
@@ -151,4 +156,21 @@ it("a store that was closed before its first call counts in its process, and con
   await store.close();
   expect([await store.take("a"), (await store.take("a")) > 0]).toEqual([0, true]);
   expect(String(await server.client().client("LIST"))).not.toContain("name=tsweb");
+});
+
+it("a strict use fails while Redis is unreachable, and any other counts in its process", async () => {
+  const server = await startRedis();
+  const { store, logged } = openStore(server);
+  const limit = new CountLimit("key", { calls: 5, seconds: 3600 }, "one key");
+  const use = async (strict: boolean) => store.use(limit, "a", { mode: "check", cost: 1, strict });
+  await store.start();
+  expect(await use(true)).toMatchObject({ left: 4, isCounted: true });
+  await server.kill();
+  await expect(use(true)).rejects.toThrow(StoreUnavailableError);
+  await expect.poll(logged).toEqual([UNREACHABLE]);
+  await expect(use(true)).rejects.toThrow(StoreUnavailableError);
+  expect(await use(false), "with what this process has counted before").toMatchObject({ left: 3, isCounted: true });
+  await server.restart();
+  await expect.poll(logged).toEqual([UNREACHABLE, REACHABLE]);
+  expect(await use(true)).toMatchObject({ isCounted: true });
 });

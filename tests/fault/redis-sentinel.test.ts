@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { PRIMARY_NAME, RedisSentinel, type RedisSentinelOptions } from "#test/redis-sentinel";
 import { RedisServer } from "#test/redis-server";
+import { singleLimit } from "#test/single-limit";
 import { trustCertificate } from "#test/trusted-certificate";
 import { openRateStore } from "../../src/backends/index.ts";
 import { redis } from "../../src/backends/redis/bus.ts";
@@ -46,17 +47,15 @@ describe("a Redis that Sentinel names", () => {
     await sentinel.know(1, 0);
     const url = `rediss://127.0.0.1:1,127.0.0.1:${sentinel.port}?sentinel=${PRIMARY_NAME}`;
     const { bus } = open(url);
-    const rate = openRateStore(
-      { calls: 1, seconds: 60 },
-      { redis: () => ({ url, namespace: "shop" }), log: recordedLog().log },
-    );
+    const rate = openRateStore({ redis: () => ({ url, namespace: "shop" }), log: recordedLog().log });
+    const { take } = singleLimit(rate, { calls: 1, seconds: 60 });
     cleanups.push(() => rate.close());
     const subscriber = await TestSubscriber.start(bus, "a");
     const from = await endOf(bus, "a");
     await bus.publish("a", "1");
     await expect.poll(() => subscriber.received.map(({ data }) => data)).toEqual(["1"]);
     await rate.start();
-    expect(await rate.take("a")).toBe(0);
+    expect(await take("a")).toBe(0);
     await replica.synchronize(primary);
     await primary.kill();
     await expect.poll(() => bus.publish("a", "2").then(() => true, String), { timeout: 60_000 }).toBe(true);
@@ -67,7 +66,7 @@ describe("a Redis that Sentinel names", () => {
     expect((await readAll(bus, "a", after)).map(({ data }) => data)).toEqual(["3"]);
     await expect.poll(() => subscriber.received.map(({ data }) => data).at(-1)).toBe("3");
     // The count of before the fail-over, which the replica has received.
-    await expect.poll(() => rate.take("a")).toBeGreaterThan(0);
+    await expect.poll(() => take("a")).toBeGreaterThan(0);
     subscriber.stop();
     expect([...certificate.verifiedHosts]).toEqual(["127.0.0.1"]);
     certificate.isTrusted = false;

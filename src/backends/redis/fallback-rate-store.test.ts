@@ -1,8 +1,15 @@
 import fs from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
+import { singleLimit } from "#test/single-limit";
 import { ConfigError } from "../../config/index.ts";
-import { memoryRateStore } from "../../rate-limit/index.ts";
+import {
+  type Balance,
+  CountLimit,
+  memoryRateStore,
+  type RateStore,
+  StoreUnavailableError,
+} from "../../rate-limit/index.ts";
 import { FallbackRateStore } from "./fallback-rate-store.ts";
 
 const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
@@ -10,14 +17,32 @@ const SLOW = (timeoutMs: number) =>
   `The shared rate limit store is slow: no response within ${timeoutMs} ms; this process counts for itself until it responds`;
 const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";
 
-/** Opens a fallback store with a shared store that returns `answer(key)`, and a local rate of three calls. */
+/**
+ * Opens a fallback store with a shared store that answers each operation with `answer(key)`, the seconds to wait, and a rate
+ * of three calls. The key of probes is empty.
+ */
 function openStore(answer: (key: string) => number | Promise<number>) {
   const { log, lines } = recordedLog();
-  const shared = { take: vi.fn(answer) };
-  const local = memoryRateStore({ calls: 3, seconds: 60 });
-  const rate = new FallbackRateStore({ shared, local, log });
-  return { shared, rate, lines, logged: () => lines.map(({ message }) => message) };
+  const answered = vi.fn(answer);
+  const shared: RateStore = {
+    async take(limits, keys) {
+      const [limit = PROBE] = limits;
+      const waitSeconds = await answered(keys[0] ?? "");
+      return waitSeconds === 0 ? null : { waitSeconds, limit };
+    },
+    async use(_, key): Promise<Balance> {
+      const waitSeconds = await answered(key);
+      return { left: 7, waitSeconds, resetSeconds: waitSeconds, isCounted: true };
+    },
+  };
+  const local = memoryRateStore();
+  const store = new FallbackRateStore({ shared, local, log });
+  const { take } = singleLimit(store, { calls: 3, seconds: 60 });
+  const rate = { take, start: () => store.start(), close: () => store.close() };
+  return { shared: { take: answered }, store, rate, lines, logged: () => lines.map(({ message }) => message) };
 }
+
+const PROBE = new CountLimit("none", { calls: 1, seconds: 1 }, "none");
 
 const never = () => new Promise<number>(() => undefined);
 
@@ -238,6 +263,38 @@ it("accepts a response that arrived in time but was not read because the process
   while (performance.now() < busyUntil);
   expect(await wait).toBe(7);
   expect(logged()).toEqual([]);
+});
+
+describe("a use of a FallbackRateStore", () => {
+  const limit = new CountLimit("key", { calls: 3, seconds: 60 }, "one key");
+  const use = { mode: "check", cost: 1 } as const;
+
+  it("returns the balance of the shared store, and counts here what it has counted there", async () => {
+    let isUnreachable = false;
+    const { store } = openStore(() => (isUnreachable ? Promise.reject(new Error("unreachable")) : 0));
+    expect(await store.use(limit, "a", { ...use, strict: true })).toMatchObject({ left: 7 });
+    isUnreachable = true;
+    expect(await store.use(limit, "a", { ...use, strict: false })).toMatchObject({ left: 1, isCounted: true });
+    store.close();
+  });
+
+  it("counts in its process while the shared store is unreachable, and fails if it is strict", async () => {
+    const { store, logged } = openStore(() => Promise.reject(new Error("unreachable")));
+    const strict = async () => store.use(limit, "a", { ...use, strict: true });
+    await expect(strict()).rejects.toThrow(StoreUnavailableError); // the one that has noticed it
+    await expect(strict()).rejects.toThrow(StoreUnavailableError); // and a later one, which sends nothing
+    expect(await store.use(limit, "a", { ...use, strict: false })).toMatchObject({ left: 2, isCounted: true });
+    expect(logged()).toEqual([UNREACHABLE]);
+    store.close();
+  });
+
+  it("fails after 250 ms if it is strict and nothing is answered", async () => {
+    const { store } = openStore(never);
+    const failed = expect(store.use(limit, "a", { ...use, strict: true })).rejects.toThrow(StoreUnavailableError);
+    await vi.advanceTimersByTimeAsync(251);
+    await failed;
+    store.close();
+  });
 });
 
 describe("the start of a FallbackRateStore", () => {

@@ -1,6 +1,14 @@
 import { ConfigError } from "../../config/index.ts";
 import { LineSummary, type Logger } from "../../logging/index.ts";
-import type { RateStore } from "../../rate-limit/index.ts";
+import {
+  type Balance,
+  CountLimit,
+  type MemoryRateStore,
+  type RateStore,
+  type Refusal,
+  StoreUnavailableError,
+  type Use,
+} from "../../rate-limit/index.ts";
 import { isReplyError } from "./client/index.ts";
 
 /** How long a call waits for the shared store, in milliseconds, before this process counts it. */
@@ -21,15 +29,15 @@ const MAX_PROBE_DELAY_MS = 60_000;
 /** How long the shared store has to work for the delay to start again at {@link PROBE_DELAY_MS}. */
 const STABLE_AFTER_MS = 60_000;
 
-/** The key of probes. It is not an address, so it does not collide with a client's key. */
-const PROBE_KEY = "(probe)";
+/** What probes count. Nothing else has its name. */
+const PROBE: CountLimit = new CountLimit("probe", { calls: 1_000, seconds: 60 }, "probes");
 
 /** The two stores of a {@link FallbackRateStore}. */
 export interface FallbackRateStoreOptions {
   /** The store that several processes share. It may reject, or never settle. */
   readonly shared: RateStore;
   /** The store of this process. */
-  readonly local: RateStore;
+  readonly local: MemoryRateStore;
   readonly log: Logger;
 }
 
@@ -55,6 +63,8 @@ const NAMES = {
  * time that the store fails again within a minute, up to a minute, so that an unstable store
  * does not fill the log, and delays few calls.
  *
+ * A strict use fails in place of being counted in this process.
+ *
  * A late response is logged as slow, at most once a minute. That the store is unreachable is logged once for each outage.
  *
  * Calls that the shared store accepts are also counted in the local store, so that a switch continues with
@@ -65,7 +75,7 @@ const NAMES = {
  */
 export class FallbackRateStore implements RateStore {
   readonly #shared: RateStore;
-  readonly #local: RateStore;
+  readonly #local: MemoryRateStore;
   readonly #log: Logger;
   readonly #slowCalls: LineSummary<"slow">;
   #state: State = "shared";
@@ -94,15 +104,21 @@ export class FallbackRateStore implements RateStore {
    */
   async start(): Promise<void> {
     try {
-      await this.#takeInTime(PROBE_KEY, START_TIMEOUT_MS);
+      await this.#inTime(() => this.#probeShared(), START_TIMEOUT_MS);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       this.#failed(error);
     }
   }
 
-  take(key: string): number | Promise<number> {
-    return this.#state === "shared" ? this.#takeShared(key) : this.#local.take(key);
+  take(limits: readonly CountLimit[], keys: readonly string[]): Refusal | null | Promise<Refusal | null> {
+    return this.#state === "shared" ? this.#takeShared(limits, keys) : this.#local.take(limits, keys);
+  }
+
+  use(limit: CountLimit, key: string, use: Use): Balance | Promise<Balance> {
+    if (this.#state === "shared") return this.#useShared(limit, key, use);
+    if (use.strict) throw new StoreUnavailableError(UNAVAILABLE);
+    return this.#local.use(limit, key, use);
   }
 
   /** Stops probing, and logs what was counted. */
@@ -113,20 +129,36 @@ export class FallbackRateStore implements RateStore {
     this.#slowCalls.close();
   }
 
-  async #takeShared(key: string): Promise<number> {
+  async #takeShared(limits: readonly CountLimit[], keys: readonly string[]): Promise<Refusal | null> {
     try {
-      const wait = await this.#takeInTime(key, CALL_TIMEOUT_MS);
-      if (wait === 0) await this.#local.take(key);
-      return wait;
+      const refusal = await this.#inTime(() => this.#shared.take(limits, keys), CALL_TIMEOUT_MS);
+      if (refusal === null) this.#local.take(limits, keys);
+      return refusal;
     } catch (error) {
       this.#failed(error);
-      return this.#local.take(key);
+      return this.#local.take(limits, keys);
     }
   }
 
-  /** Takes from the shared store. @throws LateError after a number of milliseconds without a response */
-  async #takeInTime(key: string, timeoutMs: number): Promise<number> {
-    const response = Promise.resolve(this.#shared.take(key));
+  async #useShared(limit: CountLimit, key: string, use: Use): Promise<Balance> {
+    try {
+      const balance = await this.#inTime(() => this.#shared.use(limit, key, use), CALL_TIMEOUT_MS);
+      if (balance.isCounted) this.#local.use(limit, key, { mode: "charge", cost: use.cost });
+      return balance;
+    } catch (error) {
+      this.#failed(error);
+      if (use.strict) throw new StoreUnavailableError(UNAVAILABLE);
+      return this.#local.use(limit, key, use);
+    }
+  }
+
+  #probeShared(): Balance | Promise<Balance> {
+    return this.#shared.use(PROBE, "", { mode: "charge", cost: 1, strict: true });
+  }
+
+  /** Runs an operation of the shared store. @throws LateError after a number of milliseconds without a response */
+  async #inTime<T>(operation: () => T | Promise<T>, timeoutMs: number): Promise<T> {
+    const response = new Promise<T>((resolve) => resolve(operation()));
     try {
       return await withTimeout(response, timeoutMs);
     } catch (error) {
@@ -174,7 +206,7 @@ export class FallbackRateStore implements RateStore {
    *
    * @param waitedMs how long the response has been missing
    */
-  #expectAnswer(response: Promise<number>, waitedMs: number): void {
+  #expectAnswer(response: Promise<unknown>, waitedMs: number): void {
     // If the store has answered since, the outage is over.
     const stop = (error: unknown) => this.#state === "slow" && this.#stop(error);
     response.then(() => this.#answered(), stop);
@@ -200,7 +232,7 @@ export class FallbackRateStore implements RateStore {
   async #probe(): Promise<void> {
     try {
       // Without a timeout: a store that hangs responds when it continues, or its connection is closed.
-      const response = Promise.resolve(this.#shared.take(PROBE_KEY));
+      const response = Promise.resolve(this.#probeShared());
       if (this.#state === "slow") this.#expectAnswer(response, 0);
       await response;
     } catch {
@@ -216,11 +248,13 @@ export class FallbackRateStore implements RateStore {
   }
 }
 
+const UNAVAILABLE = "The count that processes share is unreachable.";
+
 /** The shared store has not responded in time. */
 class LateError extends Error {}
 
 /** Rejects with {@link LateError} if a response takes longer than a number of milliseconds. */
-function withTimeout(response: Promise<number>, timeoutMs: number): Promise<number> {
+function withTimeout<T>(response: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const rejectWithTimeout = () =>
       reject(

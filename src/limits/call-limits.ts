@@ -1,0 +1,187 @@
+import { adviseDeveloper, CONNECTION_CLOSE, type RequestContext, RequestError } from "../http/index.ts";
+import {
+  CountLimit,
+  checkCount,
+  checkRate,
+  clientKey,
+  hashedKey,
+  memoryRateStore,
+  type Rate,
+  type RateStore,
+  type Refusal,
+  retryAdvice,
+} from "../rate-limit/index.ts";
+import { countedUser } from "../session/index.ts";
+import type { FunctionLimits } from "./function-limits.ts";
+
+/** How many calls the clients of an application can make. */
+export interface AppRate extends Rate {
+  /**
+   * The number of calls of all users and signed-out clients of one address together, in the same span: from `calls`. Default: 60
+   * times `calls`.
+   */
+  readonly per_address?: number;
+}
+
+/** The rate of an application that sets none. */
+const DEFAULT_RATE: AppRate = { calls: 120, seconds: 60 };
+
+/** How much more than one client an address may do by default: an office has one address. */
+const CLIENTS_PER_ADDRESS = 60;
+
+/**
+ * Checks the option `rate` of `new App`.
+ *
+ * @throws TypeError or RangeError for a value that it cannot have
+ */
+export function checkAppRate(rate: unknown): asserts rate is AppRate | false | undefined {
+  if (rate === undefined || rate === false) return;
+  checkRate(rate, "option rate", "new App");
+  const { per_address } = rate as AppRate; // checked in the next line
+  if (per_address !== undefined) checkCount(per_address, "option rate.per_address", "new App", rate.calls);
+}
+
+/** What a call counts for: nothing if it was counted; otherwise why it was refused. */
+type Counted = Refusal | null | Promise<Refusal | null>;
+
+/** Counts the calls of an application. */
+export interface CallCounter {
+  /**
+   * Counts a request for its address. Call it before anything is read for the request over a network, such as the user of
+   * a token. {@link countCall} does it otherwise.
+   *
+   * @returns `null` if it was counted; otherwise what to pass to {@link requireLeft}
+   */
+  countAddress(context: RequestContext): Counted;
+  /**
+   * Counts a call: for its address, unless this has been done, for its user or signed-out client, and for its function. If one of
+   * them has nothing left, it counts for none.
+   *
+   * @param own the limits of the function; absent if it has none, or if there is no such function
+   */
+  countCall(context: RequestContext, own?: FunctionLimits): Counted;
+  /** Counts a call whose arguments were checked, by the key of its function; `null` if the function has none. */
+  countArguments(own: FunctionLimits | undefined, args: readonly unknown[]): Counted;
+  /** Counts a request whose credentials were refused, as a call of a signed-out client, after {@link countAddress}. */
+  countRefusedCredentials(context: RequestContext): Counted;
+  /**
+   * Returns the counter for the development server. It refuses what is above a rate that the application has set, and passes the
+   * default limit to `advise` when a client reaches it: somebody who tries out an application should not wait for a minute.
+   */
+  inDevelopment(advise: (limit: CountLimit) => void): CallCounter;
+}
+
+/**
+ * Returns the counter of an application.
+ *
+ * A signed-in client counts by its user, any other by its address, so that the users of one address do not use up each other's
+ * calls. A sign-in or a sign-out resets nothing: what was counted for the address stays.
+ *
+ * @param rate the option of the application; `false`: only functions with a rate of their own are limited
+ * @see docs/protocol.md 9.2
+ */
+export function callCounter(store: RateStore, rate: AppRate | false = DEFAULT_RATE): CallCounter {
+  const { address, signedOut, user } = rate === false ? NO_LIMITS : appLimits(rate);
+
+  return {
+    countAddress(context) {
+      context.isAddressCounted = true;
+      return address.length === 0 ? null : store.take(address, [clientKey(context.address)]);
+    },
+
+    countCall(context, own) {
+      if (address.length === 0 && !own) return null;
+      const isCounted = context.isAddressCounted;
+      const addressKey = clientKey(context.address);
+      const userKey = countedUser(context);
+      const key = userKey ?? addressKey;
+      const client = userKey === null ? signedOut : user;
+      if (!own) {
+        return isCounted ? store.take(client.alone, [key]) : store.take(client.withAddress, [addressKey, key]);
+      }
+      const limits = [...(isCounted ? client.alone : client.withAddress), userKey === null ? own.signedOut : own.user];
+      const keys = limits.map((limit) => (limit === address[0] ? addressKey : key));
+      return store.take(limits, keys);
+    },
+
+    countArguments(own, args) {
+      return own?.by ? store.take(own.by.limits, [hashedKey(own.by.keyOf(args))]) : null;
+    },
+
+    countRefusedCredentials(context) {
+      return address.length === 0 ? null : store.take(signedOut.alone, [clientKey(context.address)]);
+    },
+
+    inDevelopment(advise) {
+      return rate === DEFAULT_RATE ? advisingCounter(store, advise) : this;
+    },
+  };
+}
+
+/** Returns a counter that only advises of the default limit. Functions with a rate of their own are limited. */
+function advisingCounter(store: RateStore, advise: (limit: CountLimit) => void): CallCounter {
+  const own = callCounter(store, false);
+  const observed = callCounter(memoryRateStore());
+  const adviseOf = (refusal: Refusal | null | Promise<Refusal | null>) => {
+    if (refusal && "limit" in refusal) advise(refusal.limit); // the store in memory returns no promise
+  };
+  return {
+    countAddress(context) {
+      adviseOf(observed.countAddress(context));
+      return null;
+    },
+    countCall(context, limits) {
+      adviseOf(observed.countCall(context));
+      return own.countCall(context, limits);
+    },
+    countArguments: own.countArguments,
+    countRefusedCredentials(context) {
+      adviseOf(observed.countRefusedCredentials(context));
+      return null;
+    },
+    inDevelopment() {
+      return this;
+    },
+  };
+}
+
+/** The limits of a client, without that of its address, and after it. Each array is created once. */
+interface ClientLimits {
+  readonly alone: readonly CountLimit[];
+  readonly withAddress: readonly CountLimit[];
+}
+
+interface AppLimits {
+  readonly address: readonly CountLimit[];
+  readonly signedOut: ClientLimits;
+  readonly user: ClientLimits;
+}
+
+const NONE: ClientLimits = { alone: [], withAddress: [] };
+const NO_LIMITS: AppLimits = { address: [], signedOut: NONE, user: NONE };
+
+function appLimits(rate: AppRate): AppLimits {
+  const calls = rate.per_address ?? Math.min(rate.calls * CLIENTS_PER_ADDRESS, Number.MAX_SAFE_INTEGER);
+  const address = new CountLimit("address", { calls, seconds: rate.seconds }, "all clients of one address");
+  const limitsOf = (limit: CountLimit): ClientLimits => ({ alone: [limit], withAddress: [address, limit] });
+  return {
+    address: [address],
+    signedOut: limitsOf(new CountLimit("signed-out", rate, "the signed-out clients of one address")),
+    user: limitsOf(new CountLimit("user", rate, "one user")),
+  };
+}
+
+/**
+ * Throws if a call was refused.
+ *
+ * @param hasBody whether the body of the request was read: otherwise the connection is closed
+ * @throws RequestError `rate_limited`, with `details.retry_after`
+ * @see docs/protocol.md 9.3
+ */
+export function requireLeft(refusal: Refusal | null, { hasBody = false } = {}): void {
+  if (refusal === null) return;
+  const { sentence, details } = retryAdvice(refusal.waitSeconds);
+  const headers = hasBody ? {} : CONNECTION_CLOSE;
+  const error = new RequestError("rate_limited", `Too many calls. ${sentence}`, { headers, details });
+  throw adviseDeveloper(error, `The limit is ${refusal.limit.text}.`);
+}

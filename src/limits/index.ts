@@ -1,0 +1,2 @@
+export { type AppRate, type CallCounter, callCounter, checkAppRate, requireLeft } from "./call-limits.ts";
+export { type FunctionLimits, type FunctionRate, functionLimits } from "./function-limits.ts";
