@@ -1,7 +1,7 @@
 // Bundles the commands and the compile step in dist/: Node needs a quarter of a millisecond and more for each module that it
 // loads. The other modules of dist/ stay single files too: builds of applications include only what they use. Node must have
 // one instance of each for a command and the application. So the process of `tsweb dev` has bundles of all that both
-// import, and runs with a condition under which the package exports them.
+// import, and runs with a condition under which the package exports them. The scripts that it adds to pages are bundled too.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, relative } from "node:path";
@@ -21,6 +21,9 @@ const ENTRIES = [
   "compile/vite",
 ];
 
+/** The scripts that the development server adds to pages, in src/cli/dev/page/. It serves them as they are. */
+const PAGE_SCRIPTS = ["errors", "policy-violations", "error-page"].map((name) => `cli/dev/page/${name}`);
+
 /** The folder of the bundles below dist/. */
 const FOLDER = "cli/bundles";
 
@@ -37,7 +40,11 @@ export async function bundleCommands(dist) {
   const target = join(dist, FOLDER);
   const input = Object.fromEntries(ENTRIES.map((name) => [name.replaceAll("/", "-"), join(dist, `${name}.js`)]));
   const output = await bundle(dist, { input, target, folders });
+  const pageScripts = await Promise.all(PAGE_SCRIPTS.map((name) => pageScript(join(dist, `${name}.js`))));
   for (const folder of folders) removeScripts(folder, target);
+  PAGE_SCRIPTS.forEach((name, index) => {
+    writeFileSync(join(dist, `${name}.js`), pageScripts[index]);
+  });
   for (const name of ENTRIES) {
     const { exports } = output.find(({ isEntry, name: chunk }) => isEntry && chunk === name.replaceAll("/", "-"));
     writeEntry(dist, name, exports);
@@ -83,6 +90,17 @@ async function bundle(dist, { input, target, folders }) {
   });
   await bundle.close();
   return output;
+}
+
+/** Returns the text of a script for browsers, with all that it imports. */
+async function pageScript(input) {
+  const { rolldown } = await import(bundlerOfVite());
+  // Without the list of package.json, which says that scripts of commands have no side effects.
+  const bundle = await rolldown({ input, platform: "browser", treeshake: { moduleSideEffects: () => true } });
+  const { output } = await bundle.generate({ format: "esm", comments: false });
+  await bundle.close();
+  if (output.length > 1 || output[0].imports.length > 0) throw new Error(`${input} is not a single script.`);
+  return output[0].code;
 }
 
 /** Returns whether a specifier is the name of a package or of a module of Node. */

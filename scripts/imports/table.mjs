@@ -106,6 +106,7 @@ export const MAY_IMPORT = {
     "pages (types)",
     "config",
   ],
+  "cli/dev/page": [],
   "cli/dev/server": [
     "cli/project",
     "cli/errors",
@@ -187,6 +188,7 @@ export const BROWSER_PACKAGES = {
   browser: ["preact"],
   "jsx-runtime.ts": ["preact"],
   "jsx-dev-runtime.ts": ["preact"],
+  "cli/dev/page": ["vite (types)"],
 };
 
 /** The file of browser/ that imports a further package: in development only, so no page of an application loads it. */

@@ -3,5 +3,5 @@
  * of their own, in panel/.
  */
 
-export { PANEL_HOST, PANEL_PATH } from "./panel-data.ts";
+export { PANEL_HOST } from "./panel-data.ts";
 export { DevelopmentPanel } from "./panel-host.ts";

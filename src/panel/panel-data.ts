@@ -168,6 +168,3 @@ export interface PanelHost {
 
 /** The property of `globalThis` that holds the {@link PanelHost}: the panel has a copy of the package of its own. */
 export const PANEL_HOST = "tsweb.panel";
-
-/** The path of the panel. Vite's files are below it. */
-export const PANEL_PATH = "/__web/dev";

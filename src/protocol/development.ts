@@ -1,5 +1,38 @@
 /** Names and messages that only development uses, in the browser and on the server. */
 
+/** The path of the panel. Below it are the paths of all that the development server itself serves. */
+export const PANEL_PATH = "/__web/dev";
+
+/** The path that responds with the version of the application's files, see `EditVersions`. */
+export const EDITS_PATH = "/__web/dev/@tsweb/edits";
+
+/** The header with the time since the last edit, in milliseconds, of the response with the version of the files. */
+export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
+
+/** The header with the time after which an edit must have taken effect, in milliseconds, of the same response. */
+export const EDIT_EFFECT_HEADER = "x-tsweb-edit-effect";
+
+/** The event of Vite's WebSocket with which a page requests messages about violations of its policy, and receives them. */
+export const VIOLATIONS_EVENT = "tsweb:policy-violations";
+
+/** The event of Vite's WebSocket with which a page reports an uncaught error. */
+export const ERROR_EVENT = "tsweb:error";
+
+/**
+ * The event of the window with which a warning is sent to the terminal. The event of Vite's WebSocket with which a page
+ * reports it, and receives its text for the console, has the same name.
+ */
+export const WARNING_EVENT = "tsweb:warning";
+
+/**
+ * The event of Vite's WebSocket with which a page reports that the server cannot render it any more, by the id of the
+ * request, and with which the server requests that the page is checked again.
+ */
+export const PAGE_CHECK_EVENT = "tsweb:page-check";
+
+/** The event of the window before Vite's script writes to the console why it could not load an edited module. */
+export const UPDATE_FAILURE_EVENT = "tsweb:update-failure";
+
 /**
  * The event of the window before edited components are rendered again, in development. A listener may prevent it, to reload
  * the page instead.

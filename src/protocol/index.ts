@@ -15,7 +15,21 @@ export {
 } from "./call.ts";
 export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
-export { HYDRATION_PROBLEM_EVENT, returnedErrorMessage, STATIC_CHILDREN, VIEWS_UPDATE_EVENT } from "./development.ts";
+export {
+  EDIT_AGE_HEADER,
+  EDIT_EFFECT_HEADER,
+  EDITS_PATH,
+  ERROR_EVENT,
+  HYDRATION_PROBLEM_EVENT,
+  PAGE_CHECK_EVENT,
+  PANEL_PATH,
+  returnedErrorMessage,
+  STATIC_CHILDREN,
+  UPDATE_FAILURE_EVENT,
+  VIEWS_UPDATE_EVENT,
+  VIOLATIONS_EVENT,
+  WARNING_EVENT,
+} from "./development.ts";
 export { invalidPropMessage, invalidTypeMessage } from "./element-checks.ts";
 export { createEventParser, EVENT_STREAM_TYPE, type ServerSentEvent } from "./event-stream.ts";
 export { type Feed, readFeed } from "./feed.ts";

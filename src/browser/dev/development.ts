@@ -137,7 +137,7 @@ hooks.__e = (error, ...more) => {
 // Unit tests have no window.
 globalThis.addEventListener?.(VIEWS_UPDATE_EVENT, (event) => {
   // Prefresh renders in a promise. Preact's own queue reports errors as exceptions, which the page can hold until the server has
-  // rendered the page (src/cli/dev/error-reports-script.ts).
+  // rendered the page (src/cli/dev/page/error-reports.ts).
   delete options.debounceRendering;
   if (!isIncomplete) return;
   event.preventDefault();

@@ -1,6 +1,6 @@
 /** Warnings of the page script in development. Bundlers remove what production does not use. */
 import type { VNode } from "preact";
-import { HYDRATION_PROBLEM_EVENT } from "../../protocol/index.ts";
+import { HYDRATION_PROBLEM_EVENT, WARNING_EVENT } from "../../protocol/index.ts";
 
 /** The position of markup in the source, as JSX's development runtime receives it. Line and column count from 1. */
 export interface MarkupSource {
@@ -11,9 +11,6 @@ export interface MarkupSource {
 
 /** A node, with its location, which the development runtime of JSX sets and Preact's types omit. */
 export type LocatedNode = VNode & { readonly __source?: MarkupSource };
-
-/** The event of the window with which a warning is sent to the terminal (`src/cli/dev/server/assets.ts`). */
-const WARNING_EVENT = "tsweb:warning";
 
 const shown = new Set<string>();
 

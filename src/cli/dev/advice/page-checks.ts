@@ -1,8 +1,9 @@
 import type { EventEmitter } from "node:events";
 import { posix } from "node:path";
 import type { HotPayload, NormalizedHotChannelClient, Plugin, ViteDevServer } from "vite";
+import { PAGE_CHECK_EVENT } from "../../../protocol/index.ts";
 import { type ErrorLog, type ExplainedError, explainError } from "../../errors/index.ts";
-import { type DevAppLoader, type EditVersions, PAGE_CHECK_EVENT, type ServedSourceMaps } from "../server/index.ts";
+import type { DevAppLoader, EditVersions, ServedSourceMaps } from "../server/index.ts";
 import { isLocal, overlayOf } from "./browser-errors.ts";
 import { HOLD_MS } from "./error-messages.ts";
 

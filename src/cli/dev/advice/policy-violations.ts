@@ -4,7 +4,8 @@ import type { Plugin } from "vite";
 import type { NodeHandler } from "../../../adapters/index.ts";
 import type { BuildToolAccess } from "../../../http/index.ts";
 import { parsePolicy } from "../../../http/index.ts";
-import { DEV_BASE, POLICY_REPORTS_PATH, setHeaders, VIOLATIONS_EVENT } from "../server/index.ts";
+import { VIOLATIONS_EVENT } from "../../../protocol/index.ts";
+import { DEV_BASE, POLICY_REPORTS_PATH, setHeaders } from "../server/index.ts";
 
 /** The largest report that is read, in bytes. It contains the policy and a few URLs. */
 const MAX_REPORT_BYTES = 65_536;

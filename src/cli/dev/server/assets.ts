@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode } from "vite";
 import type { BuildRegistry } from "../../../compile/index.ts";
 import type { Assets } from "../../../pages/index.ts";
-import { PANEL_PATH } from "../../../panel/index.ts";
+import { PANEL_PATH } from "../../../protocol/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../../modules/index.ts";
 import { relativeFile } from "../../project/index.ts";
 
@@ -57,38 +57,8 @@ const FIRST_SCRIPTS: readonly string[] = [VITE_CLIENT, ERRORS_SCRIPT, VIOLATIONS
 /** The scripts that pages refer to besides their views. */
 export const PAGE_SCRIPTS: readonly string[] = [...FIRST_SCRIPTS, ISLANDS_SCRIPT, ERROR_PAGE_SCRIPT];
 
-/** The path that responds with the version of the files, see `EditVersions`. */
-export const EDITS_PATH = devUrl("@tsweb/edits");
-
-/** The header with the time since the last edit, in milliseconds, of the response with the version of the files. */
-export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
-
-/** The header with the time after which an edit must have taken effect, in milliseconds, of the same response. */
-export const EDIT_EFFECT_HEADER = "x-tsweb-edit-effect";
-
 /** The path to which browsers send reports of violations of the content security policy. */
 export const POLICY_REPORTS_PATH = devUrl("@tsweb/policy-reports");
-
-/** The event of Vite's WebSocket with which a page requests messages about violations, and receives them. */
-export const VIOLATIONS_EVENT = "tsweb:policy-violations";
-
-/** The event of Vite's WebSocket with which a page reports an uncaught error. */
-export const ERROR_EVENT = "tsweb:error";
-
-/**
- * The event of Vite's WebSocket with which a page reports a warning, and receives its text for the console. The page's
- * window has an event of the same name (`src/browser/dev/report.ts`).
- */
-export const WARNING_EVENT = "tsweb:warning";
-
-/** The event of the window before Vite's script writes to the console why it could not load an edited module. */
-export const UPDATE_FAILURE_EVENT = "tsweb:update-failure";
-
-/**
- * The event of Vite's WebSocket with which a page reports that the server cannot render it any more, by the id of the
- * request, and with which the server requests that the page is checked again.
- */
-export const PAGE_CHECK_EVENT = "tsweb:page-check";
 
 /** Returns the assets of pages as the files are now. */
 export function developmentAssets(

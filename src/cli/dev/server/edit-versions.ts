@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { EventEmitter } from "node:events";
 import type { NodeHandler } from "../../../adapters/index.ts";
 import { randomHex } from "../../../http/index.ts";
-import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, EDITS_PATH } from "./assets.ts";
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, EDITS_PATH } from "../../../protocol/index.ts";
 import { setHeaders } from "./requests.ts";
 
 /** How long Vite may take to detect an edit. */

@@ -6,18 +6,10 @@ export { DevAppLoader, requireRunnable } from "./app-loader.ts";
 export {
   DEV_BASE,
   developmentAssets,
-  EDIT_AGE_HEADER,
-  EDIT_EFFECT_HEADER,
-  EDITS_PATH,
-  ERROR_EVENT,
   ERROR_PAGE_SCRIPT,
   moduleGraphOf,
-  PAGE_CHECK_EVENT,
   POLICY_REPORTS_PATH,
-  UPDATE_FAILURE_EVENT,
-  VIOLATIONS_EVENT,
   VIRTUAL,
-  WARNING_EVENT,
 } from "./assets.ts";
 export { serveBrowserFiles } from "./browser-files.ts";
 export { EditVersions } from "./edit-versions.ts";

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type NodeHandler, node } from "../../../adapters/index.ts";
 import type { App } from "../../../app.ts";
-import { DevelopmentPanel, PANEL_HOST, PANEL_PATH } from "../../../panel/index.ts";
+import { DevelopmentPanel, PANEL_HOST } from "../../../panel/index.ts";
+import { PANEL_PATH } from "../../../protocol/index.ts";
 import { requireInternals } from "../../../server/index.ts";
 import type { ErrorLog } from "../../errors/index.ts";
 import { explainError } from "../../errors/index.ts";

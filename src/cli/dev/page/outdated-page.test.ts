@@ -1,9 +1,31 @@
+import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import { REPORT_ERRORS } from "./error-reports-script.ts";
-import { reloadOutdatedPages } from "./page-scripts.ts";
-import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, ERROR_EVENT, UPDATE_FAILURE_EVENT } from "./server/index.ts";
+import { build } from "vite";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  EDIT_AGE_HEADER,
+  EDIT_EFFECT_HEADER,
+  EDITS_PATH,
+  ERROR_EVENT,
+  HYDRATION_PROBLEM_EVENT,
+  UPDATE_FAILURE_EVENT,
+  VIEWS_UPDATE_EVENT,
+} from "../../../protocol/index.ts";
+
+let script = "";
+
+beforeAll(async () => {
+  const entry = fileURLToPath(new URL("./outdated-page.ts", import.meta.url));
+  const result = await build({
+    configFile: false,
+    logLevel: "silent",
+    define: { "import.meta.hot": "hotContext" },
+    build: { write: false, minify: false, lib: { entry, formats: ["es"] } },
+  });
+  const [bundle] = [result].flat();
+  if (!bundle || !("output" in bundle)) throw new Error("Vite has built nothing.");
+  script = bundle.output[0].code;
+});
 
 /** Runs the script with a window of its own. Returns what the page would do. */
 function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Map<string, string>() } = {}) {
@@ -33,7 +55,7 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
   };
   const window = {
     fetch: (url: string) =>
-      url === "/edits"
+      url === EDITS_PATH
         ? Promise.resolve({
             headers: new Headers({ [EDIT_AGE_HEADER]: String(age()), [EDIT_EFFECT_HEADER]: String(effectMs) }),
           })
@@ -50,8 +72,7 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
     performance: { now: () => performance.now(), getEntriesByType: () => [{ requestStart: openedAt }] },
     addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
   };
-  const script = REPORT_ERRORS + reloadOutdatedPages("/edits");
-  runInNewContext(script.replaceAll("import.meta.hot", "hotContext"), window);
+  runInNewContext(script, window);
   return {
     fail(message: string, path = "/src/a.tsx") {
       const stack = `Error: ${message}\n    at A (http://localhost${path}?t=1:3:5)`;

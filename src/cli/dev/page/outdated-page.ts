@@ -1,0 +1,74 @@
+/**
+ * Reloads an outdated page.
+ *
+ * A page that was requested before an edit had taken effect, and has loaded the edited view, is reloaded if the view cannot be
+ * hydrated or renders other markup than the server did (`src/browser/dev/hydration.ts`): as soon as no more edits follow. The
+ * page that is loaded thereby reports such a problem, because applications may write files whenever a page is rendered.
+ */
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, EDITS_PATH, HYDRATION_PROBLEM_EVENT } from "../../../protocol/index.ts";
+import { isPageReloading, setPageReloading } from "./error-reports.ts";
+import { reloadWithGet } from "./reload-with-get.ts";
+
+declare global {
+  interface WindowEventMap {
+    readonly [HYDRATION_PROBLEM_EVENT]: CustomEvent<() => void>;
+  }
+}
+
+const RELOAD_INTERVAL_MS = 10_000;
+const MAX_WAITS = 10;
+const RELOADED_KEY = "tsweb:reloaded-after-edit";
+
+const isReloaded = readReloaded();
+
+/** Returns whether this page was loaded because the page before it was outdated. */
+function readReloaded(): boolean {
+  try {
+    const isRecent = Date.now() - Number(sessionStorage.getItem(RELOADED_KEY)) < RELOAD_INTERVAL_MS;
+    sessionStorage.setItem(RELOADED_KEY, "0");
+    return isRecent;
+  } catch {
+    return false; // the browser allows no storage
+  }
+}
+
+/** Returns how long ago the last edit must have taken effect, in milliseconds: negative if it may not yet have. */
+async function readEffectAge(): Promise<number> {
+  const { headers } = await fetch(EDITS_PATH, { cache: "no-store" });
+  return Number(headers.get(EDIT_AGE_HEADER) ?? Number.NaN) - Number(headers.get(EDIT_EFFECT_HEADER));
+}
+
+/** Returns when the page was requested; never, if the browser does not know it. */
+function requestTime(): number {
+  const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  return navigation?.requestStart ?? Number.NaN;
+}
+
+/** Returns whether the page is reloaded because it was requested before the last edit had taken effect. Never rejects. */
+async function reloadOutdatedPage(): Promise<boolean> {
+  let isOutdated = false;
+  try {
+    let age = await readEffectAge();
+    if (isPageReloading()) return true;
+    if (isReloaded || !(age < performance.now() - requestTime())) return false;
+    isOutdated = true;
+    setPageReloading(true);
+    // A limit, because a program may write files all the time.
+    for (let waits = 0; age < 0 && waits < MAX_WAITS; waits++) {
+      await new Promise((resolve) => setTimeout(resolve, -age));
+      age = await readEffectAge();
+    }
+    sessionStorage.setItem(RELOADED_KEY, String(Date.now()));
+  } catch {
+    // The server is unreachable, or the browser allows no storage: the problem is reported, unless Vite reloads the page.
+    if (isOutdated) setPageReloading(false);
+    return isPageReloading();
+  }
+  reloadWithGet();
+  return true;
+}
+
+addEventListener(HYDRATION_PROBLEM_EVENT, (event) => {
+  event.preventDefault();
+  reloadOutdatedPage().then((isOutdated) => isOutdated || event.detail());
+});
