@@ -48,7 +48,7 @@ await checkAll([
     `Types of examples/${example}`,
     [bin("tsc"), "--noEmit", "-p", `examples/${example}`],
   ]),
-  ["Types of the panel", [bin("tsc"), "--noEmit", "-p", "panel"]],
+  ["Types of the panel", [bin("tsc"), "--noEmit", "-p", "src/panel/app"]],
   ["Package", [bin("publint"), "--strict"]],
   ["Types of the package", [bin("attw"), "--pack", ".", "--profile", "esm-only"]],
 ]);

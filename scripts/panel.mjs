@@ -10,15 +10,16 @@ const PARTS = ["app.mjs", "manifest.mjs", "client"];
 /** Not in the package: source maps, and the compressed copies, which are of no use on the same machine. */
 const LEFT_OUT = /\.(?:br|gz|map)$/;
 
-/** Builds the folder `panel` of the repository into the package, unless neither it nor the built package has changed. */
+/** Builds the folder `src/panel/app` into the package, unless neither it nor the built package has changed. */
 export function buildPanel(root) {
-  const built = join(root, "panel", "dist");
+  const app = join(root, "src", "panel", "app");
+  const built = join(app, "dist");
   const target = join(root, "dist", "panel", "app");
   const stamp = join(root, "node_modules", ".cache", "tsweb", "panel");
-  const inputs = ["panel", "dist", "package-lock.json"].flatMap((name) => filesBelow(join(root, name)));
+  const inputs = [app, join(root, "dist"), join(root, "package-lock.json")].flatMap(filesBelow);
   const hash = hashOf(inputs.filter((file) => !file.startsWith(target) && !file.startsWith(built)));
   if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
-  const args = [join(root, "bin", "tsweb.js"), "build", join(root, "panel")];
+  const args = [join(root, "bin", "tsweb.js"), "build", app];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   if (status !== 0) throw new Error(`The panel could not be built.\n${stdout}${stderr}`);
   rmSync(target, { recursive: true, force: true });

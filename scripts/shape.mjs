@@ -7,7 +7,9 @@ import { parseAst } from "vite";
 import { requireNode, root } from "./setup.mjs";
 
 requireNode();
-const isSource = (path) => /\.tsx?$/.test(path) && !/\.(test(-d)?|d)\.tsx?$/.test(path);
+// The pages of the panel are an application of their own.
+const isSource = (path) =>
+  /\.tsx?$/.test(path) && !/\.(test(-d)?|d)\.tsx?$/.test(path) && !path.startsWith(join("src", "panel", "app"));
 const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .map((path) => join("src", path))
   .filter(isSource);

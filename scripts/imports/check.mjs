@@ -26,6 +26,7 @@ const { output } = await cruise(
     ruleSet: { forbidden: rules().map((rule) => ({ severity: "error", ...rule })) },
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
+    exclude: { path: "^src/panel/app/" }, // an application of its own
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["types", "import", "node", "default"] },
   },
   undefined,

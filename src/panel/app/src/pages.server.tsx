@@ -1,5 +1,5 @@
 import { channel, page } from "tsweb";
-import type { ChangedPart } from "../../src/panel/panel-data.ts";
+import type { ChangedPart } from "../../panel-data.ts";
 import { CHANGES, host } from "./host.server.ts";
 import { Panel } from "./panel.tsx";
 

@@ -1,5 +1,5 @@
 import { publish } from "tsweb";
-import { PANEL_HOST, type PanelHost } from "../../src/panel/panel-data.ts";
+import { PANEL_HOST, type PanelHost } from "../../panel-data.ts";
 
 /** The channel that notifies the pages of the panel which parts of its data have changed. */
 export const CHANGES = "changes";

@@ -1,11 +1,10 @@
 import { type Feed, on_mount, state, subscribe, view } from "tsweb/browser";
-import type { ApplicationInfo, ChangedPart, LiveInfo, RequestChanges } from "../../src/panel/panel-data.ts";
+import type { ApplicationInfo, ChangedPart, EndpointInfo, LiveInfo, RequestChanges } from "../../panel-data.ts";
 import { createRefresh } from "./data.ts";
-import { ErrorDetails } from "./error-details.tsx";
+import { ErrorDetails } from "./elements.tsx";
 import { Functions } from "./functions.tsx";
 import { Live } from "./live.tsx";
 import { Requests } from "./requests.tsx";
-import { Routes } from "./routes.tsx";
 
 interface Props {
   readonly feed: Feed<readonly ChangedPart[]>;
@@ -72,4 +71,27 @@ export const Panel = view(({ feed, application, requests, live }: Props) => {
 
 function titleOf(section: Section): string {
   return section[0]?.toUpperCase() + section.slice(1);
+}
+
+/** The pages and routes of the application. */
+function Routes({ endpoints }: { readonly endpoints: readonly EndpointInfo[] }) {
+  if (endpoints.length === 0) return <p class="soft">The application has no pages and no routes.</p>;
+  return (
+    <ul class="rows routes" aria-label="Pages and routes">
+      {endpoints.map(({ kind, method, path, location }) => (
+        <li key={`${method} ${path}`}>
+          <span class="tag">{method}</span>
+          {method === "GET" && !/[:*]/.test(path) ? (
+            <a href={path}>
+              <code>{path}</code>
+            </a>
+          ) : (
+            <code>{path}</code>
+          )}
+          <span class="soft">{kind}</span>
+          <code class="soft">{location}</code>
+        </li>
+      ))}
+    </ul>
+  );
 }

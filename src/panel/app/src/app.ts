@@ -1,5 +1,5 @@
 import { App } from "tsweb";
-import { PANEL_PATH } from "../../src/protocol/index.ts";
+import { PANEL_PATH } from "../../../protocol/index.ts";
 import * as pages from "./pages.server.tsx";
 import * as panel from "./panel.server.ts";
 import "./style.css";

@@ -1,7 +1,7 @@
 import { state } from "tsweb/browser";
-import type { FunctionInfo } from "../../src/panel/panel-data.ts";
+import type { FunctionInfo } from "../../panel-data.ts";
 import { CallForm } from "./call-form.tsx";
-import { Filter } from "./filter.tsx";
+import { Filter } from "./elements.tsx";
 
 /** The server functions, each with a form that calls it. */
 export function Functions({ functions }: { readonly functions: readonly FunctionInfo[] }) {

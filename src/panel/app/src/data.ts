@@ -1,10 +1,4 @@
-import type {
-  ApplicationInfo,
-  ChangedPart,
-  LiveInfo,
-  RequestChanges,
-  RequestEntry,
-} from "../../src/panel/panel-data.ts";
+import type { ApplicationInfo, ChangedPart, LiveInfo, RequestChanges, RequestEntry } from "../../panel-data.ts";
 import { getApplication, getLive, getRequests } from "./panel.server.ts";
 
 /** What the panel shows. */

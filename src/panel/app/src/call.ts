@@ -1,11 +1,11 @@
-import type { FunctionInfo } from "../../src/panel/panel-data.ts";
 import {
   ARGUMENTS_FIELD,
   CSRF_HEADER,
   NDJSON_TYPE,
   REDIRECT_HEADER,
   REQUEST_ID_HEADER,
-} from "../../src/protocol/index.ts";
+} from "../../../protocol/index.ts";
+import type { FunctionInfo } from "../../panel-data.ts";
 import { getCsrfToken } from "./panel.server.ts";
 
 /** Arguments, by the name of the parameter. Files are separate, because JSON has none. */

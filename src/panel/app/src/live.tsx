@@ -1,8 +1,6 @@
 import { state } from "tsweb/browser";
-import type { ConnectionInfo, LiveInfo, MessageInfo } from "../../src/panel/panel-data.ts";
-import { Code } from "./error-details.tsx";
-import { Filter } from "./filter.tsx";
-import { formatJson, formatTime } from "./format.ts";
+import type { ConnectionInfo, LiveInfo, MessageInfo } from "../../panel-data.ts";
+import { Code, Filter, formatJson, formatTime } from "./elements.tsx";
 import { clearMessages } from "./panel.server.ts";
 
 /** The open connections with their channels and positions, and the messages that were published. */

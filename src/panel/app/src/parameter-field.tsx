@@ -1,4 +1,4 @@
-import type { ParameterInfo } from "../../src/panel/panel-data.ts";
+import type { ParameterInfo } from "../../panel-data.ts";
 
 interface Props {
   readonly fieldId: string;

@@ -1,8 +1,6 @@
 import { state } from "tsweb/browser";
-import type { RequestEntry } from "../../src/panel/panel-data.ts";
-import { Code, ErrorDetails } from "./error-details.tsx";
-import { Filter } from "./filter.tsx";
-import { formatDuration, formatJson, formatTime } from "./format.ts";
+import type { RequestEntry } from "../../panel-data.ts";
+import { Code, ErrorDetails, Filter, formatDuration, formatJson, formatTime } from "./elements.tsx";
 import { clearRequests } from "./panel.server.ts";
 
 /** The requests that the application has received, latest first. */
