@@ -1,4 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, realpath } from "node:fs/promises";
+import { sep } from "node:path";
 import {
   type BodyProducer,
   type BodySink,
@@ -6,8 +8,6 @@ import {
   type InboundRequest,
   PushedBody,
 } from "../http/index.ts";
-import { type ByteRange, isNotModified, requestedRange, type Validators } from "./conditional-request.ts";
-import type { OpenFile } from "./open-file.ts";
 
 /** How a file is sent. */
 export interface FileResponseOptions {
@@ -120,4 +120,120 @@ function fileBody(
     sink.end();
     return { onDrain: () => undefined, onClose: () => undefined };
   }
+}
+
+/**
+ * Content negotiation, conditional requests and ranges, as pure functions over header values.
+ *
+ * @see RFC 9110, sections 12.5.3, 13 and 14
+ */
+
+/** Identifies one version of a file's content. */
+interface Validators {
+  readonly etag: string;
+  /** In milliseconds, whole seconds. */
+  readonly lastModifiedMs: number;
+}
+
+/** Returns whether the client's copy is current; the response is then 304. `If-None-Match` takes precedence. */
+function isNotModified(
+  { ifNoneMatch, ifModifiedSince }: { ifNoneMatch: string | null; ifModifiedSince: string | null },
+  { etag, lastModifiedMs }: Validators,
+): boolean {
+  if (ifNoneMatch !== null)
+    return ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => isSame(tag, etag));
+  const since = Date.parse(ifModifiedSince ?? "");
+  return !Number.isNaN(since) && lastModifiedMs <= since;
+}
+
+/** Compares weakly, as RFC 9110, section 13.1.2 requires. */
+function isSame(tag: string, etag: string): boolean {
+  return tag.trim().replace(/^W\//, "") === etag.replace(/^W\//, "");
+}
+
+/** A range of bytes; `end` is the last byte's position. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Returns the part of a file that a `Range` header requests; `null` when the whole file is to be sent: without the
+ * header, for another unit, for several ranges, for a malformed one, and when `If-Range` names another version.
+ */
+function requestedRange(
+  { range, ifRange }: { range: string | null; ifRange: string | null },
+  { size, lastModifiedMs }: { size: number; lastModifiedMs: number },
+): ByteRange | "unsatisfiable" | null {
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(range ?? "") ?? [];
+  if (first === "" && last === "") return null;
+  // The entity tags are weak, and only a strong one can match here. @see RFC 9110, section 13.1.5
+  if (ifRange !== null && ifRange.trim() !== new Date(lastModifiedMs).toUTCString()) return null;
+  if (first === "") return suffixRange(Number(last), size);
+  const start = Number(first);
+  const end = last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== "" && Number(last) < start) return null;
+  return start >= size ? "unsatisfiable" : { start, end };
+}
+
+function suffixRange(length: number, size: number): ByteRange | "unsatisfiable" {
+  if (length === 0 || size === 0) return "unsatisfiable";
+  return { start: Math.max(0, size - length), end: size - 1 };
+}
+
+/**
+ * Returns those of `codings` that a client accepts: those that it prefers first, and otherwise in the order of `codings`.
+ *
+ * @see RFC 9110, section 12.5.3
+ */
+export function acceptedCodings<C extends string>(acceptEncoding: string | null, codings: readonly C[]): C[] {
+  const weights = new Map<string, number>();
+  for (const item of (acceptEncoding ?? "").split(",")) {
+    const [coding = "", ...parameters] = item.split(";").map((part) => part.trim());
+    const weight = parameters.find((parameter) => /^q=/i.test(parameter));
+    if (coding !== "") weights.set(coding.toLowerCase(), weight ? Number.parseFloat(weight.slice(2)) || 0 : 1);
+  }
+  const weightOf = (coding: C) => weights.get(coding) ?? weights.get("*") ?? 0;
+  return codings.filter((coding) => weightOf(coding) > 0).sort((one, other) => weightOf(other) - weightOf(one));
+}
+
+/** With `O_NONBLOCK`, which Windows lacks, opening a named pipe does not wait for a writer. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** An open file. The code that receives it closes the handle. */
+export interface OpenFile {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+}
+
+/** The folder of the files. */
+interface ServedFolder {
+  /** Its path without symbolic links. */
+  readonly root: string;
+  /** Returns whether a path below the folder, with a slash at its start, may be served. */
+  readonly isServed: (path: string) => boolean;
+}
+
+/**
+ * Opens a file before its headers are made: headers and body are then of one version, even if a deployment replaces
+ * the file meanwhile.
+ *
+ * @returns `null` for a missing file, for anything but a regular file, and for a symbolic link that leads out of the
+ *   folder or to a file that is not served
+ */
+export async function openFile(path: string, { root, isServed }: ServedFolder): Promise<OpenFile | null> {
+  const handle = await open(path, OPEN_FLAGS).catch(() => null);
+  if (!handle) return null;
+  try {
+    const stats = await handle.stat();
+    const target = await realpath(path);
+    if (stats.isFile() && target.startsWith(root + sep) && isServed(target.slice(root.length))) {
+      return { path, handle, stats };
+    }
+  } catch {
+    // It was deleted after it was opened.
+  }
+  await handle.close();
+  return null;
 }

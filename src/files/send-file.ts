@@ -1,11 +1,9 @@
 import { realpath } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { extname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RPCError } from "../errors.ts";
 import { type HandlerResponse, isPushedBody, requireContext } from "../http/index.ts";
-import { contentTypeOf, mediaTypeOf } from "./content-types.ts";
-import { fileResponse } from "./file-response.ts";
-import { openFile } from "./open-file.ts";
+import { fileResponse, openFile } from "./file-response.ts";
 
 /** The options of {@link send_file}. */
 export interface SendFileOptions {
@@ -111,5 +109,62 @@ function encodeValue(text: string): string {
   return encodeURIComponent(text).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** Media types by file extension. @see https://www.iana.org/assignments/media-types */
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".webmanifest": "application/manifest+json",
+    ".txt": "text/plain",
+    ".xml": "application/xml",
+    ".wasm": "application/wasm",
+    ".gif": "image/gif",
+    ".ico": "image/vnd.microsoft.icon",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+    ".otf": "font/otf",
+    ".ttf": "font/ttf",
+    ".woff": "font/woff",
+    ".woff2": "font/woff2",
+    ".mp3": "audio/mpeg",
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+    ".zip": "application/zip",
+    ".gz": "application/gzip",
+    ".pdf": "application/pdf",
+  }),
+);
+
+/** Returns a file's media type, `application/octet-stream` for an unknown extension. */
+export function mediaTypeOf(file: string): string {
+  return MEDIA_TYPES.get(extname(file).toLowerCase()) ?? "application/octet-stream";
+}
+
+/** Returns the `Content-Type` of a media type: text is UTF-8. */
+export function contentTypeOf(mediaType: string): string {
+  return mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
+}
+
+/** The media types besides text, JSON and XML whose files are not compressed in themselves. */
+const COMPRESSIBLE = new Set(["application/wasm", "font/otf", "font/ttf", "image/vnd.microsoft.icon"]);
+
+/** Returns whether files of a media type may have compressed copies. */
+export function isCompressible(mediaType: string): boolean {
+  return (
+    mediaType.startsWith("text/") ||
+    /[+/](json|xml)$/.test(mediaType) || // also image/svg+xml
+    COMPRESSIBLE.has(mediaType)
   );
 }

@@ -2,9 +2,8 @@ import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
-import { type AppLogOptions, createAppLog } from "./app-log.ts";
+import { type AppLogOptions, createAppLog, markPublishFailure } from "./app-log.ts";
 import { wrapLogger } from "./logger.ts";
-import { markPublishFailure } from "./publish-failures.ts";
 
 function openLog(options: Partial<AppLogOptions> = {}) {
   const { log: logger, lines } = recordedLog();

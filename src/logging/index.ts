@@ -1,7 +1,19 @@
-export { type AppLog, type ClosableAppLog, createAppLog, type RefusalReason } from "./app-log.ts";
-export { backgroundLog } from "./background-log.ts";
+export {
+  type AppLog,
+  type ClosableAppLog,
+  createAppLog,
+  isPublishFailure,
+  markPublishFailure,
+  type RefusalReason,
+} from "./app-log.ts";
 export { LineSummary } from "./line-summary.ts";
 export { droppedLogLines, LOG_LEVELS, type LogLevel, logEvent } from "./log-output.ts";
-export { type ConsoleLogger, createConsoleLogger, createJsonLogger, type Logger, wrapLogger } from "./logger.ts";
-export { isPublishFailure, markPublishFailure } from "./publish-failures.ts";
+export {
+  backgroundLog,
+  type ConsoleLogger,
+  createConsoleLogger,
+  createJsonLogger,
+  type Logger,
+  wrapLogger,
+} from "./logger.ts";
 export { serializeError } from "./serialize-error.ts";

@@ -4,8 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config/index.ts";
 import type { RefusalReason } from "../logging/index.ts";
 import type { MetricsResponse, RequestListener } from "../server/index.ts";
-import { loadPromClient, type PromClient } from "./load-prom-client.ts";
-import { createMetrics, type MetricsSource, type ProcessMetrics } from "./registry.ts";
+import { createMetrics, loadPromClient, type MetricsSource, type ProcessMetrics, type PromClient } from "./registry.ts";
 import { METRICS_MESSAGE, type MetricsMessage } from "./relay.ts";
 
 type MetricsConfig = Pick<Config, "metricsPort" | "metricsToken" | "workers">;

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
+import { ConfigError } from "../config/index.ts";
 import type { RefusalReason } from "../logging/index.ts";
 import type { RequestListener } from "../server/index.ts";
-import type { PromClient } from "./load-prom-client.ts";
 
 /** What is read when the metrics are requested. */
 export interface MetricsSource {
@@ -136,4 +136,29 @@ function addReadings(prom: PromClient, registry: Registry, source: MetricsSource
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
+}
+
+/** The functions of prom-client. */
+export type PromClient = typeof import("prom-client");
+
+/**
+ * Loads prom-client, an optional peer dependency: only applications with metrics install it.
+ *
+ * @param variable the environment variable that requires it
+ * @throws ConfigError with the install command if it cannot be loaded
+ */
+export async function loadPromClient(variable: string): Promise<PromClient> {
+  try {
+    const module: PromClient & { readonly default?: PromClient } = await import("prom-client");
+    return module.default ?? module; // it is a CommonJS module
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw new ConfigError([
+      {
+        variable,
+        problem: `is set, but the package prom-client could not be loaded (${reason}).`,
+        fix: "Install it in the application, then build the application again: npm install prom-client",
+      },
+    ]);
+  }
 }

@@ -6,21 +6,24 @@ import {
   htmlResponse,
   isDisconnection,
   isPromise,
+  isSitePath,
   logExpectedError,
   logRefusal,
   PRIVATE_NO_STORE,
+  pathBelowBase,
   Redirect,
   type RequestContext,
+  redirect,
   redirectTarget,
   textResponse,
   UnavailableError,
 } from "../http/index.ts";
 import { keepsCookies } from "../rpc/index.ts";
+import { session } from "../session/index.ts";
 import { browserGlobalAdvice } from "../text/index.ts";
 import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
 import { attempt, type LayoutMarkup, type LayoutOutcome, NO_LAYOUT_MARKUP, startLayout } from "./layout.ts";
 import { type PageSettings, renderDocument } from "./render-document.ts";
-import { signInRedirect } from "./sign-in-redirect.ts";
 
 /** The page that has failed. */
 export interface FailedPage {
@@ -184,4 +187,54 @@ function startErrorLayout(
   { layout }: PageSettings,
 ): LayoutOutcome | Promise<LayoutOutcome> {
   return layoutMarkup === undefined ? startLayout(layout) : { ok: true, value: layoutMarkup ?? NO_LAYOUT_MARKUP };
+}
+
+/** The query parameter with the path of the page that required a sign-in. */
+const NEXT_PARAMETER = "next";
+
+/** The length up to which a path is passed on. A longer one could make a header that proxies and browsers refuse. */
+const MAX_NEXT_CHARS = 2_000;
+
+/** The request for which a sign-in page is chosen. */
+interface RefusedRequest {
+  readonly method: string;
+  /** The path, percent-encoded, without the application's base; `null` outside the base. */
+  readonly path: string | null;
+  /** The query with its question mark, or an empty string. */
+  readonly search: string;
+}
+
+/**
+ * Returns the path of the sign-in page with the path of the request as `next`, without the application's base; `null` if
+ * the request is that of the sign-in page itself, which would redirect without end.
+ *
+ * `next` is the path that the client has requested, and only if it is one of this site: it cannot name another host.
+ * Only GET and HEAD have one, because the browser requests it with GET.
+ *
+ * @param signIn the option `sign_in`
+ * @see docs/protocol.md 11.3
+ */
+export function signInLocation(signIn: string, { method, path, search }: RefusedRequest): string | null {
+  const [signInPath = ""] = signIn.split("?");
+  if (path === signInPath) return null;
+  const next = path + search;
+  if (path === null || (method !== "GET" && method !== "HEAD")) return signIn;
+  if (!isSitePath(next) || next.length > MAX_NEXT_CHARS) return signIn;
+  return `${signIn}${signIn.includes("?") ? "&" : "?"}${NEXT_PARAMETER}=${encodeURIComponent(next)}`;
+}
+
+/**
+ * Returns the redirect to the sign-in page for an error that requires a signed-in user; `null` for every other error,
+ * and for a user who is signed in: the sign-in page would send that user back.
+ */
+function signInRedirect(
+  { inbound, url }: RequestContext,
+  error: unknown,
+  { base, signIn }: { readonly base: string; readonly signIn: string | null },
+) {
+  if (signIn === null || !(error instanceof RPCError) || error.code !== "unauthenticated") return null;
+  if (session.user() !== null) return null;
+  const request = { method: inbound.method, path: pathBelowBase(inbound.pathname, base), search: url.search };
+  const location = signInLocation(signIn, request);
+  return location === null ? null : redirect(location);
 }

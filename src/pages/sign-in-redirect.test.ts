@@ -7,7 +7,7 @@ import { RPCError } from "../errors.ts";
 import { isSitePath, redirect, request } from "../http/index.ts";
 import { session } from "../session/index.ts";
 import { NotFound } from "./error-page.ts";
-import { signInLocation } from "./sign-in-redirect.ts";
+import { signInLocation } from "./handle-page-error.ts";
 
 const get = (path: string, search = "") => ({ method: "GET", path, search });
 

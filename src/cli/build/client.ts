@@ -10,7 +10,7 @@ import { appStyleSheets, type ModuleGraph, sharedModules, styleSheetsOf } from "
 import { relativeFile } from "../project/index.ts";
 import { type BuiltFiles, readBuiltFiles } from "../sizes/index.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
-import { hashedNames } from "./hashed-names.ts";
+import { hashedNames } from "./kept-assets.ts";
 import type { ServerGraph } from "./server.ts";
 
 /** The inputs of the browser's build: the modules and style sheets that pages load, read from the server's build. */

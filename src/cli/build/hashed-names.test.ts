@@ -1,6 +1,6 @@
 import type { Rolldown } from "vite";
 import { describe, expect, it } from "vitest";
-import { hashedNames } from "./hashed-names.ts";
+import { hashedNames } from "./kept-assets.ts";
 
 const HASHED = {
   entryFileNames: "assets/[name]-[hash].js",

@@ -8,7 +8,7 @@ import { packageFolder, readPackageJson } from "../../compile/index.ts";
 import { projectName } from "../../config/index.ts";
 import type { FixedOptions } from "../errors/index.ts";
 import type { ModuleGraph } from "../modules/index.ts";
-import { hashedNames } from "./hashed-names.ts";
+import { hashedNames } from "./kept-assets.ts";
 
 /** The modules of the server's build, and their imports. */
 export interface ServerGraph extends ModuleGraph {

@@ -1,6 +1,6 @@
 import type { ResolvedConfig, UserConfig } from "vite";
 import { describe, expect, it } from "vitest";
-import { fixOptions, ignoredOptionMessages, misspelledOptionMessages } from "./ignored-options.ts";
+import { fixOptions, ignoredOptionMessages, misspelledOptionMessages } from "./config-errors.ts";
 
 it("an option whose name is similar to one of Vite is named with the right one", () => {
   const config = { plugin: [], define: {}, test: {}, nitro: {}, resolv: {} };

@@ -1,6 +1,5 @@
-export { loadingConfig, locateConfigError, withConfigStacks } from "./config-errors.ts";
+export { type FixedOptions, fixOptions, loadingConfig, locateConfigError, withConfigStacks } from "./config-errors.ts";
 export { ErrorLog } from "./error-log.ts";
 export { type ExplainedError, environmentErrorText, explainError, heading } from "./explain-error.ts";
-export { type FixedOptions, fixOptions } from "./ignored-options.ts";
 export type { SourcePosition } from "./stack-frames.ts";
 export { explainViteError } from "./vite-errors.ts";

@@ -1,3 +1,12 @@
-export { appStyleSheets, importedModules, type ModuleGraph, sharedModules, styleSheetsOf } from "./module-graph.ts";
-export { lineAt, readSourceFiles, type SourceText, withoutComments } from "./source-files.ts";
+export {
+  appStyleSheets,
+  importedModules,
+  lineAt,
+  type ModuleGraph,
+  readSourceFiles,
+  type SourceText,
+  sharedModules,
+  styleSheetsOf,
+  withoutComments,
+} from "./module-graph.ts";
 export { emptyStyleSheets, findStyleSheetUrls, styleSheetUrlFix } from "./style-sheets.ts";

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
-import type { Plugin } from "vite";
-import { normalizePath } from "vite";
+import { normalizePath, type Plugin } from "vite";
 import { namesServerOnlyUrl } from "../../compile/index.ts";
 import { relativeFile, STYLE_SHEET } from "../project/index.ts";
-import { lineAt, readSourceFiles } from "./source-files.ts";
+import { lineAt, readSourceFiles } from "./module-graph.ts";
 
 const CSS_MODULE = /\.module\.\w+$/;
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { TestProject } from "#test/test-project";
-import { htmlFileNotes } from "./start-notes.ts";
+import { htmlFileNotes } from "./project.ts";
 
 function notesOf(files: Readonly<Record<string, string>>, publicDir = "public"): string[] {
   const project = TestProject.fromFiles(files);

@@ -4,11 +4,12 @@ export {
   exitAfterOutput,
   exitWithError,
   findEntry,
+  htmlFileNotes,
   noApplicationError,
   projectInfo,
   relativeFile,
   requireUsablePath,
   STYLE_SHEET,
+  typesNotice,
   UsageError,
 } from "./project.ts";
-export { htmlFileNotes, typesNotice } from "./start-notes.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { typesNotice } from "./start-notes.ts";
+import { typesNotice } from "./project.ts";
 
 const typed = mkdtempSync(join(tmpdir(), "tsweb-types-"));
 const untyped = mkdtempSync(join(tmpdir(), "tsweb-types-"));

@@ -1,4 +1,3 @@
 /** The sizes of pages that `tsweb build` prints, and the budget that it compares them with. */
-export { type BuiltFiles, filesOfPages, readBuiltFiles } from "./built-files.ts";
+export { type BuiltFiles, filesOfPages, readBuiltFiles, readFileSizes } from "./built-files.ts";
 export { BUDGET_KINDS, type Budget, type BudgetKind, type Limit, type PageReport, printPages } from "./page-report.ts";
-export { readFileSizes } from "./page-sizes.ts";

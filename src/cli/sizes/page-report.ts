@@ -1,7 +1,15 @@
 /** What `tsweb build` prints about the sizes of pages: a table, and a warning for each reason for which they exceed the budget. */
 import { relativeFile } from "../project/index.ts";
-import type { BuiltFiles, PageFiles } from "./built-files.ts";
-import { type FileSize, formatSize, gzipBytes, nameOfPage, type PageSize, sizesOfPages } from "./page-sizes.ts";
+import {
+  type BuiltFiles,
+  type FileSize,
+  formatSize,
+  gzipBytes,
+  nameOfPage,
+  type PageFiles,
+  type PageSize,
+  sizesOfPages,
+} from "./built-files.ts";
 
 /** The pages of a build, with the sizes of their files. */
 export interface PageReport extends PartsContext {

@@ -17,7 +17,6 @@ export {
   type ReferencedName,
   readExports,
 } from "./imports-exports.ts";
-export { hasAssetQuery, isInNodeModules, isScript, languageOf, stripQuery } from "./module-id.ts";
 export {
   childrenOf,
   type FunctionNode,
@@ -34,7 +33,15 @@ export {
   unwrapExpression,
   walk,
 } from "./nodes.ts";
-export { parse, rejectRedeclarations } from "./parse.ts";
+export {
+  hasAssetQuery,
+  isInNodeModules,
+  isScript,
+  languageOf,
+  parse,
+  rejectRedeclarations,
+  stripQuery,
+} from "./parse.ts";
 export {
   ancestorsOf,
   type Binding,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasAssetQuery, isScript, stripQuery } from "./module-id.ts";
+import { hasAssetQuery, isScript, stripQuery } from "./parse.ts";
 
 test.each([
   ["/a.ts", true],

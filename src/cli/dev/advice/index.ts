@@ -5,9 +5,8 @@
 
 export { browserErrors } from "./browser-errors.ts";
 export { explainOverlayErrors, logViteErrors } from "./error-messages.ts";
-export { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
 export { checkPackageOptions } from "./package-options.ts";
-export { PageChecks, reloadAfterEdits } from "./page-checks.ts";
+export { type ErrorPageOptions, errorPage, PageChecks, reloadAfterEdits, remoteErrorPage } from "./page-checks.ts";
 export { PolicyViolations } from "./policy-violations.ts";
 export { declarationOf, explainThrownValue, isErrorLike, withUnawaitedFileCall } from "./thrown-values.ts";
 export { unloadedPageAdvice } from "./unloaded-pages.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestProject } from "#test/test-project";
-import { unservedFileAdvice } from "./unserved-files.ts";
+import { unservedFileAdvice } from "./unloaded-pages.ts";
 
 let project: TestProject;
 

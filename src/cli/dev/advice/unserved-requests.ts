@@ -4,8 +4,7 @@ import { closestName } from "../../../text/index.ts";
 import type { ErrorLog } from "../../errors/index.ts";
 import { findStyleSheetUrls, lineAt, readSourceFiles, styleSheetUrlFix, withoutComments } from "../../modules/index.ts";
 import { relativeFile } from "../../project/index.ts";
-import { exportName } from "./unloaded-pages.ts";
-import { unservedFileAdvice } from "./unserved-files.ts";
+import { exportName, unservedFileAdvice } from "./unloaded-pages.ts";
 
 /** What the application serves. */
 export interface ServedParts extends ServedPaths {

@@ -12,8 +12,7 @@ export {
   VIRTUAL,
 } from "./assets.ts";
 export { serveBrowserFiles } from "./browser-files.ts";
-export { EditVersions } from "./edit-versions.ts";
-export { completeEdits, reportEdits } from "./file-watching.ts";
+export { completeEdits, EditVersions, reportEdits } from "./file-watching.ts";
 export { rejectMissingAssets, retryFailedResolves } from "./missing-files.ts";
 export { runModules } from "./module-runner.ts";
 export { panelLine, servePanel } from "./panel.ts";
