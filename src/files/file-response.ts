@@ -122,11 +122,7 @@ function fileBody(
   }
 }
 
-/**
- * Content negotiation, conditional requests and ranges, as pure functions over header values.
- *
- * @see RFC 9110, sections 12.5.3, 13 and 14
- */
+// Content negotiation, conditional requests and ranges: pure functions over header values. RFC 9110, sections 12.5.3, 13, 14.
 
 /** Identifies one version of a file's content. */
 interface Validators {

@@ -10,8 +10,16 @@ import {
   readArgumentsField,
   validateArguments,
 } from "../rpc/index.ts";
-import { type ConvertedFields, convertField, MESSAGES, type Place, refuse } from "./convert-field.ts";
-import { buildFieldTree, type FieldNode, type FormFields } from "./field-tree.ts";
+import {
+  buildFieldTree,
+  type ConvertedFields,
+  convertField,
+  type FieldNode,
+  type FormFields,
+  MESSAGES,
+  type Place,
+  refuse,
+} from "./convert-field.ts";
 
 /** Converts the fields of a form to the arguments of its function. */
 export function bindForm({ signature, options }: FunctionDefinition, fields: FormFields): BoundFields {

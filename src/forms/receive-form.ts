@@ -15,7 +15,7 @@ import {
   requireSameSignature,
   requireSignIn,
 } from "../rpc/index.ts";
-import type { FormFields } from "./field-tree.ts";
+import type { FormFields } from "./convert-field.ts";
 
 /** A form that was received. It may have been refused: then nothing of its files was stored. */
 export interface ReceivedForm {

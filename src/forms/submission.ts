@@ -2,7 +2,7 @@ import type { RPCError } from "../errors.ts";
 import { ContextKey, currentContext, type RequestContext, RequestError } from "../http/index.ts";
 import { CSRF_FIELD, type FieldValues, type FormSubmission, fieldErrors, KEY_FIELD } from "../protocol/index.ts";
 import { isSecretName, isStaleError } from "../rpc/index.ts";
-import { type FormFields, segmentsOf } from "./field-tree.ts";
+import { type FormFields, segmentsOf } from "./convert-field.ts";
 import type { FormRefusal } from "./run-form.ts";
 
 /** A submission on the server, which also has what the rendering of its form needs. */

@@ -1,5 +1,5 @@
 import type { FormValue } from "../../src/bodies/index.ts";
-import { buildFieldTree } from "../../src/forms/field-tree.ts";
+import { buildFieldTree } from "../../src/forms/convert-field.ts";
 import { bindFields } from "../../src/forms/form-arguments.ts";
 import type { Parameter, Signature, TypeShape } from "../../src/protocol/index.ts";
 

@@ -4,8 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
 import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice, relativeUrlAdvice } from "../../text/index.ts";
 import { relativeFile, sourceOfVariable } from "../project/index.ts";
-import { importCycleAdvice } from "./import-cycles.ts";
-import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
+import { applicationFrames, importCycleAdvice, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
 
 /** An error, with its location in the application's own files. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { importCycleAdvice } from "./import-cycles.ts";
+import { importCycleAdvice } from "./stack-frames.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-cycles-")));
 const FILES = {

@@ -1,5 +1,7 @@
 export {
   appStyleSheets,
+  emptyStyleSheets,
+  findStyleSheetUrls,
   importedModules,
   lineAt,
   type ModuleGraph,
@@ -7,6 +9,6 @@ export {
   type SourceText,
   sharedModules,
   styleSheetsOf,
+  styleSheetUrlFix,
   withoutComments,
 } from "./module-graph.ts";
-export { emptyStyleSheets, findStyleSheetUrls, styleSheetUrlFix } from "./style-sheets.ts";
