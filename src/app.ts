@@ -84,7 +84,12 @@ export class App {
     checkAppOptions(options);
     const listing = listModules(options.modules);
     checkCalledFunctions(buildManifest?.stubs ?? [], listing);
-    const configOptions = { built: buildManifest !== null, projectDir: process.cwd(), hasSharedBus: hasSharedBus() };
+    const configOptions = {
+      built: buildManifest !== null,
+      projectDir: process.cwd(),
+      hasSharedBus: hasSharedBus(),
+      sessionCookie: options.session?.cookie,
+    };
     const env = options.env ?? process.env;
     this.config = loadConfig(env, configOptions);
     this.functions = [...listing.functions.keys()];

@@ -6,6 +6,7 @@ import { misspelledVariables } from "./misspellings.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { defaultRealm, parseRealm } from "./realm.ts";
 import { CREATE_SECRET, developmentSecret, parsePreviousSecrets, parseSecret } from "./secrets.ts";
+import { defaultSessionCookie, parseSessionCookie, withHostPrefix } from "./session-cookie.ts";
 import { type Environment, parseBoolean, parseChoice, parseInteger, parseMode, type Variable } from "./variables.ts";
 
 /** The configuration, read from the environment once at start. Frozen. */
@@ -20,6 +21,8 @@ export interface Config {
   readonly realm: string;
   /** Whether cookies have `Secure`, and the session cookie the prefix `__Host-`. */
   readonly cookieSecure: boolean;
+  /** The name of the session cookie: with the prefix `__Host-` if {@link cookieSecure}. */
+  readonly sessionCookie: string;
   /** The secret that the key of CSRF tokens is derived from; absent if no tokens are required. */
   readonly csrfSecret?: Uint8Array;
   /** The origins of the site. If empty, the origin of the connection counts. */
@@ -73,6 +76,8 @@ export interface ConfigOptions {
   readonly hasSharedBus?: boolean;
   /** The project directory. The development secret, the namespace and the realm are derived from it. */
   readonly projectDir: string;
+  /** The name of the session cookie that the application has set, checked, without a prefix. `WEB_SESSION_COOKIE` takes precedence. */
+  readonly sessionCookie?: string | undefined;
 }
 
 /**
@@ -86,7 +91,7 @@ export interface ConfigOptions {
 export function loadConfig(env: Environment, options: ConfigOptions): Config {
   const reader = new EnvironmentReader(env);
   const production = reader.read<boolean>("WEB_ENV", parseMode, options.built || Boolean(env.WEB_ENV));
-  const config = readConfig(reader, production, options.projectDir);
+  const config = readConfig(reader, production, options);
   const problems = [...reader.problems];
   if (production && !env.WEB_AUTH_SECRET) problems.push(missingSecret(options.built && !env.WEB_ENV));
   if (config.workers > 1 && !env.WEB_BUS_URL && !options.hasSharedBus) problems.push(workersWithoutBus(config.workers));
@@ -129,7 +134,11 @@ const GIB = 1024 ** 3;
 const MIN_UPLOAD_BYTES = 1024 ** 2;
 const MAX_UPLOAD_BYTES = 1024 ** 5;
 
-function readConfig(reader: EnvironmentReader, production: boolean, projectDir: string): Config {
+function readConfig(
+  reader: EnvironmentReader,
+  production: boolean,
+  { projectDir, sessionCookie }: ConfigOptions,
+): Config {
   const toSecret = (text: string) => parseSecret(text, production);
   const secret = reader.read("WEB_AUTH_SECRET", toSecret, undefined);
   const csrfSecret = reader.read("WEB_CSRF_SECRET", toSecret, undefined);
@@ -142,13 +151,18 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
   const defaultPath = metricsPort === undefined && metricsToken === undefined ? undefined : "/metrics";
   const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, defaultPath);
   const host = reader.read("HOST", parseHost, undefined);
+  const realm = reader.read("WEB_REALM", parseRealm, undefined) ?? defaultRealm(projectDir);
+  const cookieSecure = reader.read("WEB_COOKIE_SECURE", parseBoolean, false);
+  const defaultCookie = sessionCookie ?? defaultSessionCookie(realm, production);
+  const cookie = reader.read("WEB_SESSION_COOKIE", parseSessionCookie, defaultCookie);
   return {
     production,
     // Without a secret in production, loadConfig throws: the empty one is never used.
     secret: secret ?? (production ? new Uint8Array(0) : developmentSecret(projectDir)),
     previousSecrets: reader.read("WEB_AUTH_SECRET_PREVIOUS", (text) => parsePreviousSecrets(text, production), []),
-    realm: reader.read("WEB_REALM", parseRealm, undefined) ?? defaultRealm(projectDir),
-    cookieSecure: reader.read("WEB_COOKIE_SECURE", parseBoolean, false),
+    realm,
+    cookieSecure,
+    sessionCookie: cookieSecure ? withHostPrefix(cookie) : cookie,
     ...(csrfSecret ? { csrfSecret } : {}),
     origins: reader.read("WEB_ORIGIN", parseOrigins, []),
     trustProxy: reader.readInteger("WEB_TRUST_PROXY", 0, 16, 0),

@@ -12,4 +12,11 @@ export { misspelledVariables, rejectUnknownOptions, unreportedMisspellings, unus
 export { resolveBusOptions } from "./namespace.ts";
 export { project_path, projectName } from "./project.ts";
 export { processRealm } from "./realm.ts";
+export {
+  isCookieName,
+  SESSION_COOKIE,
+  SIGNED_OUT_COOKIE,
+  sessionCookieProblem,
+  withoutHostPrefix,
+} from "./session-cookie.ts";
 export type { Environment } from "./variables.ts";

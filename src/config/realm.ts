@@ -11,7 +11,7 @@ import { projectName } from "./project.ts";
 import type { Environment } from "./variables.ts";
 
 /** The realm of an application without a name. */
-const UNNAMED = "tsweb";
+export const UNNAMED_REALM = "tsweb";
 
 /** The maximum length of a realm, which is that of the names of packages. */
 const MAX_LENGTH = 214;
@@ -28,7 +28,7 @@ export function parseRealm(text: string): string {
 /** Returns the realm of an application that sets none: the `name` in its package.json, which a build contains. */
 export function defaultRealm(folder: string): string {
   const name = builtName ?? projectName(resolve(folder));
-  return name ? name.slice(0, MAX_LENGTH) : UNNAMED;
+  return name ? name.slice(0, MAX_LENGTH) : UNNAMED_REALM;
 }
 
 /**

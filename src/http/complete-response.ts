@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
+import { SIGNED_OUT_COOKIE } from "../config/index.ts";
 import { JSON_TYPE, NDJSON_TYPE, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
-import { SIGNED_OUT_COOKIE } from "./cookies.ts";
 import { areSharedHeaders, type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
 import { keepBodyUntilEnd } from "./kept-body.ts";
 import { isResponse, type OutboundResponse } from "./outbound-response.ts";

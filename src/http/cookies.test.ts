@@ -1,21 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { isSessionCookie, sessionCookieName } from "./cookies.ts";
+import { testConfig } from "#test/request-context";
+import { isSessionCookie } from "./cookies.ts";
 
-describe("the session cookie's name", () => {
-  it("has the prefix __Host-, which sibling sites cannot set, if cookies are secure", () => {
-    expect(sessionCookieName(false)).toBe("web_session");
-    expect(sessionCookieName(true)).toBe("__Host-web_session");
-  });
-
+describe("the name of a cookie", () => {
   it.each([
     ["web_session", true],
     ["__Host-web_session", true],
+    ["shop", true],
+    ["__Host-shop", true],
     ["web_session2", false],
+    ["shop2", false],
     ["Web_Session", false],
     ["__Secure-web_session", false],
     [" web_session", false],
     ["", false],
-  ])("is reserved, %j: %s", (name, isReserved) => {
-    expect(isSessionCookie(name)).toBe(isReserved);
+  ])("is reserved for the session if it is that of the configuration or of production, %j: %s", (name, isReserved) => {
+    for (const WEB_COOKIE_SECURE of ["0", "1"]) {
+      expect(isSessionCookie(name, testConfig({ WEB_COOKIE_SECURE, WEB_SESSION_COOKIE: "shop" }))).toBe(isReserved);
+    }
   });
 });

@@ -3,7 +3,7 @@ export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
 export { ContextKey, ContextValues } from "./context-values.ts";
-export { MAX_COOKIE_BYTES, SIGNED_OUT_COOKIE, sessionCookieName } from "./cookies.ts";
+export { MAX_COOKIE_BYTES } from "./cookies.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
 export { disconnectedError, isAbortError, isDisconnection } from "./disconnect.ts";
 export { formParameter } from "./form-parameter.ts";

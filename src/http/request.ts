@@ -1,5 +1,6 @@
+import { type Config, isCookieName } from "../config/index.ts";
 import { requireContext } from "./context-storage.ts";
-import { isCookieName, isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
+import { isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
 import type { StringRecord } from "./request-context.ts";
 
 /**
@@ -61,7 +62,7 @@ export const request = {
    */
   set_cookie(name: string, value: string, options: { readonly max_age?: number } = {}): void {
     const context = requireContext("request.set_cookie()");
-    checkCookieName(name);
+    checkCookieName(name, context.config);
     checkCookieValue(name, value);
     checkCookieOptions(name, options);
     const { max_age } = options;
@@ -92,13 +93,13 @@ function describeOptions(options: unknown): string {
   return options === null ? "null" : Array.isArray(options) ? "an array" : `a value of type ${typeof options}`;
 }
 
-function checkCookieName(name: unknown): asserts name is string {
+function checkCookieName(name: unknown, config: Config): asserts name is string {
   if (typeof name !== "string" || !isCookieName(name)) {
     throw new TypeError(
       `request.set_cookie: ${JSON.stringify(name)} is not a valid cookie name. Use letters, digits, "-" and "_".`,
     );
   }
-  if (isSessionCookie(name)) {
+  if (isSessionCookie(name, config)) {
     throw new TypeError(
       `request.set_cookie: ${name} is the session cookie. Use session.login and session.logout to change it.`,
     );

@@ -1,6 +1,6 @@
 import { checkMaxBody } from "../bodies/index.ts";
 import type { Environment } from "../config/index.ts";
-import { rejectUnknownOptions } from "../config/index.ts";
+import { rejectUnknownOptions, sessionCookieProblem } from "../config/index.ts";
 import { checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
 import { type AppRate, checkAppRate } from "../limits/index.ts";
 import type { Logger } from "../logging/index.ts";
@@ -29,6 +29,8 @@ export interface AppOptions extends SecurityOptions {
    * path as the query parameter `next`. Default: it responds with 401 and the error page.
    */
   readonly sign_in?: string;
+  /** The settings of the session. */
+  readonly session?: SessionOptions;
   /**
    * Runs before every request, except those of files of the build and of health checks. It returns the response, or
    * nothing to let the request pass.
@@ -79,6 +81,18 @@ export interface AppOptions extends SecurityOptions {
   readonly env?: Environment;
 }
 
+/** The settings of the session. */
+export interface SessionOptions {
+  /**
+   * The name of the session cookie, without a prefix, such as `shop_session`: with `WEB_COOKIE_SECURE=1`, the cookie has the
+   * prefix `__Host-`. `WEB_SESSION_COOKIE` takes precedence. Default: `web_session`, and in development `web_session_` with
+   * the name of the project.
+   */
+  readonly cookie?: string;
+}
+
+const SESSION_OPTIONS: Readonly<Record<keyof SessionOptions, true>> = { cookie: true };
+
 const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   modules: true,
   title: true,
@@ -87,6 +101,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   layout: true,
   error: true,
   sign_in: true,
+  session: true,
   before: true,
   rate: true,
   rpc_timeout: true,
@@ -116,6 +131,7 @@ export function checkAppOptions(options: AppOptions): void {
   checkLayout(options.layout, "new App");
   checkBase(options.base ?? "");
   checkSignIn(options.sign_in);
+  checkSession(options.session);
   checkFunction("before", options.before);
   checkBefore(options.before);
   checkFunction("on_error", options.on_error);
@@ -135,6 +151,20 @@ function checkSignIn(path: unknown): void {
   throw new Error(
     `new App: sign_in must be the path of a page, such as "/sign-in", without the base. It is ${JSON.stringify(path)}.`,
   );
+}
+
+function checkSession(options: unknown): void {
+  if (options === undefined) return;
+  rejectUnknownOptions(options, SESSION_OPTIONS, "session of new App");
+  const { cookie }: { readonly cookie?: unknown } = options;
+  if (cookie === undefined) return;
+  if (typeof cookie !== "string") {
+    throw new TypeError(
+      `new App: session.cookie is ${describeType(cookie)}. It must be the name of the cookie, such as "shop_session".`,
+    );
+  }
+  const invalid = sessionCookieProblem(cookie);
+  if (invalid) throw new Error(`new App: session.cookie ${invalid.problem} ${invalid.fix}`);
 }
 
 function checkFunction(option: string, value: unknown): void {

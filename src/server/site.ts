@@ -10,7 +10,6 @@ import {
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
-  sessionCookieName,
 } from "../http/index.ts";
 import type { CallCounter } from "../limits/index.ts";
 import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
@@ -158,7 +157,7 @@ export function createSite(options: AppOptions, { config, listing, limits, log, 
       functions: [...functions.values()],
       pages,
       routes,
-      sessionCookie: sessionCookieName(config.cookieSecure),
+      sessionCookie: config.sessionCookie,
       csrf: config.csrfSecret !== undefined,
     },
     listeners: new RequestListeners(listeners),

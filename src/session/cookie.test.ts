@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runWithCookie } from "#test/request-context";
-import { request, sessionCookieName } from "../http/index.ts";
+import { runWithCookie, testConfig } from "#test/request-context";
+import { request } from "../http/index.ts";
 import { cookieSize, findCookie } from "./cookie.ts";
 
 describe("request.set_cookie", () => {
   it.each([false, true])("cannot set the session cookie, with secure cookies: %s", (secure) => {
-    const name = sessionCookieName(secure);
-    runWithCookie(undefined, () => {
-      expect(() => request.set_cookie(name, "forged")).toThrow("session.login");
-      expect(() => request.set_cookie(`${name}2`, "other")).not.toThrow();
-    });
+    const config = testConfig({ WEB_COOKIE_SECURE: secure ? "1" : "0", WEB_SESSION_COOKIE: "shop" });
+    const attempt = () => {
+      expect(() => request.set_cookie(config.sessionCookie, "forged")).toThrow("session.login");
+      expect(() => request.set_cookie(`${config.sessionCookie}2`, "other")).not.toThrow();
+    };
+    runWithCookie(undefined, attempt, config);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type RequestContext, sessionCookieName } from "../http/index.ts";
+import type { RequestContext } from "../http/index.ts";
 import { SESSION, sessionsOf, storedSession } from "./app-sessions.ts";
 import { findCookie } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
@@ -134,7 +134,7 @@ function verifyCookie(context: RequestContext): VerifiedSession | null {
 }
 
 function sessionToken({ config, inbound }: RequestContext): string | null {
-  return findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
+  return findCookie(inbound.header("cookie"), config.sessionCookie);
 }
 
 /**

@@ -1,12 +1,6 @@
+import { SIGNED_OUT_COOKIE } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import {
-  adviseDeveloper,
-  MAX_COOKIE_BYTES,
-  type RequestContext,
-  requireContext,
-  SIGNED_OUT_COOKIE,
-  sessionCookieName,
-} from "../http/index.ts";
+import { adviseDeveloper, MAX_COOKIE_BYTES, type RequestContext, requireContext } from "../http/index.ts";
 import { type RevokedUser, SESSION, sessionsOf, subjectOf } from "./app-sessions.ts";
 import {
   type ApplicationClaims,
@@ -125,7 +119,7 @@ export const session: Session = Object.freeze<Session>({
     const text = createPayload(user_id, claims ?? {}, { nowSeconds: nowSeconds(), position });
     const issued = parsePayload(text, nowSeconds());
     if (issued && sessions?.revocations.isRevoked(issued)) throw revokedMeanwhileError();
-    const name = sessionCookieName(config.cookieSecure);
+    const name = config.sessionCookie;
     const token = signToken(keysFor(config, "session").sign, text);
     checkCookieSize(name, token);
     context.setCookie(name, token, { maxAge: MAX_AGE_SECONDS });
@@ -182,8 +176,8 @@ export function removeEndedSession(context: RequestContext): void {
 
 /** Removes the session cookie, and the pages that the browser keeps for Back. */
 function removeSessionCookie(context: RequestContext): void {
-  const { cookieSecure } = context.config;
-  context.setCookie(sessionCookieName(cookieSecure), "", { maxAge: 0 });
+  const { cookieSecure, sessionCookie } = context.config;
+  context.setCookie(sessionCookie, "", { maxAge: 0 });
   // Over HTTPS, no server reads it: it only has to be set.
   context.setCookie(SIGNED_OUT_COOKIE, "1", { maxAge: cookieSecure ? 1 : SIGNED_OUT_SECONDS });
 }
