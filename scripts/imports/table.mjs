@@ -24,7 +24,7 @@ export const MAY_IMPORT = {
   config: ["text", "logging"],
   "cookie-jar.ts": [],
   "reconnect.ts": ["logging (types)"],
-  http: ["config (types)", "logging (types)"],
+  http: ["config", "logging (types)"],
   revocation: ["reconnect.ts", "http", "config", "logging (types)"],
   session: ["revocation", "http", "config", "logging (types)"],
   "rate-limit": [],

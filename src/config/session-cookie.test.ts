@@ -52,7 +52,7 @@ describe("the name of the session cookie", () => {
   it.each([
     ...["a b", "a=b", "a;b", "a,b", 'a"b', "a\n", "é", "a/b", "x".repeat(65)],
     ...["__Host-shop", "__host-shop", "__Secure-shop", "__Http-shop", "__Host-Http-shop", "web_signed_out"],
-  ])("cannot be %j", (name) => {
+  ])("cannot be %j [SESSION-45]", (name) => {
     const [problem] = configErrorOf({ WEB_SESSION_COOKIE: name }).problems;
     expect(problem?.variable).toBe("WEB_SESSION_COOKIE");
     expect(() => createApp(name)).toThrow(`new App: session.cookie ${problem?.problem} ${problem?.fix}`);

@@ -177,3 +177,31 @@ describe("the size of the session cookie", () => {
     expect([...context.setCookieHeaders]).toEqual([]);
   });
 });
+
+describe("a session cookie with another name", () => {
+  const named = testConfig({ WEB_SESSION_COOKIE: "shop_session" });
+  const secure = testConfig({ WEB_SESSION_COOKIE: "shop_session", WEB_COOKIE_SECURE: "1" });
+  const user = (cookie: string, config: Config) => runWithCookie(cookie, () => session.user()?.sub, config);
+
+  it("is set, read and removed, and the default name is not read", () => {
+    const cookie = signInCookie("ada", {}, named);
+    expect(cookie).toMatch(/^shop_session=/);
+    expect(user(cookie, named)).toBe("ada");
+    expect(user(cookie.replace("shop_session", "web_session"), named)).toBeUndefined();
+    expect(user(`${cookie}; ${signInCookie("eve")}`, named)).toBe("ada");
+    const context = requestContext(cookie, named);
+    runInContext(context, () => session.logout());
+    expect([...context.setCookieHeaders].at(-1)).toMatch(/^shop_session=; Max-Age=0;/);
+  });
+
+  it("is never read without the prefix if cookies are secure [SESSION-46]", () => {
+    const cookie = signInCookie("ada", {}, secure);
+    expect(cookie).toMatch(/^__Host-shop_session=/);
+    expect(user(cookie, secure)).toBe("ada");
+    const planted = signInCookie("eve", {}, named);
+    for (const name of ["shop_session", "web_session", "__Host-web_session", "__host-shop_session"]) {
+      expect(user(planted.replace("shop_session", name), secure)).toBeUndefined();
+      expect(user(`${planted.replace("shop_session", name)}; ${cookie}`, secure)).toBe("ada");
+    }
+  });
+});

@@ -247,7 +247,7 @@ const authenticationCases: readonly WireCase[] = [
   ),
   rejects(
     "rejects a session cookie with a wrong signature with 401",
-    callRequest("secret", {}, { cookie: "web_session=e30.AAAA" }),
+    callRequest("secret", {}, { cookie: "web_session=e30.AAAA; web_session_wire=e30.AAAA" }),
     EXPECTED.unauthenticated,
   ),
   wireCase("accepts a call of a function with auth_required with a session", async (target) => {
