@@ -66,6 +66,8 @@ export {
   realtime,
 } from "./server/index.ts";
 export {
+  type Authenticate,
+  type BearerUser,
   type Claims,
   type Json,
   type RevokedUser,

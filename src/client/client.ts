@@ -37,8 +37,8 @@ export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : 
  * Arguments that would not arrive as they are, such as a `Set`, reject the call with a `TypeError`, and nothing is sent.
  *
  * @param base_url the address of the application, its base path included: `https://shop.example/base`
- * @param options headers, an initial cookie, a signal, a timeout in seconds
- * @throws TypeError for an invalid address, header or timeout
+ * @param options headers, a bearer token, an initial cookie, a signal, a timeout in seconds
+ * @throws TypeError for an invalid address, header, token or timeout
  * @see docs/protocol.md 3.4 and 3.5
  * @example
  * const accounts = client<typeof import("./accounts.server.ts")>("http://localhost:3000");

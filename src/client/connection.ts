@@ -2,8 +2,11 @@ import { CookieJar } from "../cookie-jar.ts";
 import { RPCError } from "../errors.ts";
 import {
   type Arguments,
+  authorizationOf,
+  type BearerSource,
   CSRF_HEADER,
   callError,
+  checkBearerSource,
   FORM_PREFIX,
   JSON_TYPE,
   RPC_PREFIX,
@@ -16,6 +19,11 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The options of a client. */
 export interface ClientOptions {
+  /**
+   * The bearer token of every request, such as an API key, or a function that returns it or a promise of it, which is called before
+   * each request. The server needs `authenticate`.
+   */
+  readonly bearer?: BearerSource;
   /** Headers of every request. A `cookie` header sets the initial cookies of the client. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends the requests. Default: the platform's `fetch`. */
@@ -32,6 +40,7 @@ export class Connection {
   readonly timeout: number | undefined;
   readonly #base: string;
   readonly #headers: Headers;
+  readonly #bearer: BearerSource | undefined;
   readonly #fetch: Fetch;
   readonly #signal: AbortSignal | undefined;
   readonly #jar = new CookieJar();
@@ -46,6 +55,8 @@ export class Connection {
     this.#base = checkBase(base);
     this.timeout = checkTimeout(options.timeout);
     this.#headers = new Headers(options.headers);
+    this.#bearer = options.bearer;
+    if (options.bearer !== undefined) checkBearerSource(options.bearer, this.#headers, "client");
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#signal = options.signal;
     this.#jar.storeCookieHeader(this.#headers.get("cookie") ?? "");
@@ -115,6 +126,7 @@ export class Connection {
       headers.delete("content-type"); // fetch sets it, with the boundary
       headers.set("origin", new URL(this.#base).origin);
     }
+    if (this.#bearer !== undefined) headers.set("authorization", await authorizationOf(this.#bearer, "client"));
     const cookie = this.#jar.cookieHeader();
     if (cookie !== null) headers.set("cookie", cookie);
     if (this.#token !== undefined) headers.set(CSRF_HEADER, this.#token);

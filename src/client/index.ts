@@ -3,6 +3,6 @@
  */
 export type { ErrorCode } from "../errors.ts";
 export { RPCError } from "../errors.ts";
-export type { Call, Serialized, Stream } from "../protocol/index.ts";
+export type { BearerSource, Call, Serialized, Stream } from "../protocol/index.ts";
 export { type Client, client } from "./client.ts";
 export type { ClientOptions, Fetch } from "./connection.ts";

@@ -124,9 +124,11 @@ function completeFetchResponse(routeResponse: Response, context: RequestContext,
   headers.set(REQUEST_ID_HEADER, context.id);
   headers.set(TRACEPARENT_HEADER, context.traceparent);
   for (const cookie of context.setCookieHeaders) headers.append("set-cookie", cookie);
-  if (headers.has("set-cookie")) {
+  if (context.isBearer) headers.append("vary", "Authorization");
+  if (headers.has("set-cookie") || context.isBearer) {
     // A shared cache would store the cookie, even a session, and send it to other users. It does not matter who has set
     // it: tsweb, the route itself, or the server from which the route has fetched the response. @see RFC 9111, section 7.3
+    // What the holder of a token receives is for the holder, too.
     if (!isPrivate(headers.get("cache-control"))) headers.set("cache-control", PRIVATE_NO_STORE["cache-control"]);
     removeTargetedCacheControl(headers);
   }

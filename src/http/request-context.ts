@@ -55,6 +55,11 @@ export class RequestContext {
    * the application has caught the error.
    */
   unavailable: RequestError | undefined;
+  /**
+   * Whether the request carries a bearer token for `authenticate` of the application. It then has the user of the token, or none: its
+   * session cookie is not read.
+   */
+  isBearer = false;
   /** Whether the response has been created, or a response that goes on has ended. What still runs is background work. */
   hasEnded = false;
   /** Whether the request has been counted for its address. @see docs/protocol.md 9.2 */
@@ -95,6 +100,23 @@ export class RequestContext {
     this.#provided = init.provided;
     this.revocationOrder = init.revocationOrder ?? 0;
     this.#bodyLimit = init.bodyLimit;
+  }
+
+  /** Returns the context of the same request without anything that was set in this one. Its cookies are sent to nobody. */
+  fork(): RequestContext {
+    const { inbound, id, address, config, revocationOrder, trace } = this;
+    const provided = this.#provided && { provided: this.#provided };
+    const fork = new RequestContext({
+      inbound,
+      id,
+      traceparent: this.#traceparent,
+      address,
+      config,
+      revocationOrder,
+      ...provided,
+    });
+    fork.trace = trace;
+    return fork;
   }
 
   /** Returns the value that was set with a key; otherwise the one that the application provides, if any. */

@@ -12,7 +12,8 @@ const SUBJECTS = { call: "Calls", subscription: "Subscriptions", form: "Forms" }
 /**
  * Throws if a browser sent the request from a page of another origin. Calls and subscriptions without `Origin` and
  * `Sec-Fetch-Site` pass: they do not come from a browser, which would attach the user's cookies. A form without both is
- * refused: an old browser may have sent it from any site, since forms need no permission of the server.
+ * refused: an old browser may have sent it from any site, since forms need no permission of the server. With a bearer token it
+ * passes, too: no page of another site can make a browser send one.
  *
  * Call it before the request is counted. Otherwise a page of another site could use up the rate of its readers.
  *
@@ -24,7 +25,7 @@ export function requireSameOrigin(context: RequestContext, log: AppLog, kind: ke
   const origin = context.inbound.header("origin");
   const fetchSite = context.inbound.header("sec-fetch-site");
   const isAnonymous = origin === null && fetchSite === null;
-  if (isAnonymous && kind !== "form") return;
+  if (isAnonymous && (kind !== "form" || context.isBearer)) return;
   const sites = siteOriginsFor(context);
   if (!isAnonymous && isSameOrigin({ origin, fetchSite, sites })) return;
   const [loggedOrigin, loggedSite] = [origin, fetchSite].map((header) => header?.slice(0, MAX_LOGGED_LENGTH) ?? null);

@@ -27,6 +27,8 @@ export interface DescribedApp {
   readonly sessionCookie: string;
   /** Whether functions with `auth_required` require a CSRF token. */
   readonly csrf: boolean;
+  /** Whether functions accept bearer tokens. */
+  readonly bearer: boolean;
 }
 
 /** The data in the package.json of a project that its document contains. */
@@ -45,12 +47,12 @@ export interface ProjectInfo {
  * @see docs/protocol.md 12.3
  */
 export function openapi(app: DescribedApp, project: ProjectInfo = {}): Document {
-  const { functions, origins, base, strict, csrf } = app;
+  const { functions, origins, base, strict, csrf, bearer } = app;
   const hasFunctions = functions.length > 0;
   const registry = new SchemaRegistry(hasFunctions ? { Error: ERROR_SCHEMA } : {});
   const paths = functions.map((definition): [string, JsonObject] => [
     `${base}${takesFiles(definition) ? FORM_PREFIX : RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
-    { post: operation(definition, { strict, csrf, registry }) },
+    { post: operation(definition, { strict, csrf, bearer, registry }) },
   ]);
   const modules = [...new Set(functions.map(({ signature }) => signature.file))];
   return {
@@ -87,17 +89,28 @@ function infoOf({ title }: DescribedApp, { version = "0.0.0", description, licen
   };
 }
 
-function components({ functions, sessionCookie, csrf }: DescribedApp): JsonObject {
+function components({ functions, sessionCookie, csrf, bearer }: DescribedApp): JsonObject {
   const requiresSignIn = functions.some(({ options }) => options.auth_required);
   const session = { type: "apiKey", in: "cookie", name: sessionCookie, description: "Set when a user signs in." };
   const source = `The content of a page's \`<meta name="${CSRF_META}">\`, or the same header of an earlier response.`;
   const token = { type: "apiKey", in: "header", name: CSRF_HEADER, description: source };
+  const schemes = {
+    ...(requiresSignIn ? { session, ...(csrf ? { csrf: token } : {}) } : {}),
+    ...(bearer ? { bearer: BEARER } : {}),
+  };
   return {
     responses: errorResponses(csrf),
     ...(csrf ? { headers: { csrf_token: CSRF_TOKEN } } : {}),
-    ...(requiresSignIn ? { securitySchemes: { session, ...(csrf ? { csrf: token } : {}) } } : {}),
+    ...(Object.keys(schemes).length > 0 ? { securitySchemes: schemes } : {}),
   };
 }
+
+const BEARER: JsonObject = {
+  type: "http",
+  scheme: "bearer",
+  description:
+    "A token of the application, such as an API key. With it, no session cookie and no CSRF token is needed.",
+};
 
 const CSRF_TOKEN: JsonObject = {
   description: "A fresh CSRF token, when the sign-in has changed or the token of the request was not valid.",

@@ -9,6 +9,8 @@ export interface OperationContext {
   readonly strict: boolean;
   /** Whether functions with `auth_required` require a CSRF token. */
   readonly csrf: boolean;
+  /** Whether functions accept bearer tokens. */
+  readonly bearer: boolean;
   readonly registry: SchemaRegistry;
 }
 
@@ -26,8 +28,13 @@ export function operation(definition: FunctionDefinition, context: OperationCont
     ...(deprecated === undefined ? {} : { deprecated: true }),
     requestBody: { required: true, content: requestContent(definition, context) },
     responses: { "200": successResponse(definition, context), ...errorReferences() },
-    security: options.auth_required ? [{ session: [], ...(context.csrf ? { csrf: [] } : {}) }] : [],
+    security: options.auth_required ? signInRequirements(context) : [],
   };
+}
+
+/** Returns the ways in which a client can be signed in: one of them is needed. */
+function signInRequirements({ csrf, bearer }: OperationContext): readonly JsonObject[] {
+  return [{ session: [], ...(csrf ? { csrf: [] } : {}) }, ...(bearer ? [{ bearer: [] }] : [])];
 }
 
 /**

@@ -3,6 +3,7 @@
  * stream lines and events, feeds, positions, signatures, and serialised values. It also runs in the browser, so it
  * imports only errors.ts and does not use the document.
  */
+export { authorizationOf, BEARER_TOKEN, type BearerSource, checkBearerSource } from "./bearer.ts";
 export {
   type Arguments,
   abortable,

@@ -5,6 +5,8 @@ import { KEEP_SECONDS, type LogPosition, type RevocationRead } from "./store.ts"
 export interface CheckedSession {
   /** The position that its cookie names; `null` if it names none. */
   readonly position: LogPosition | null;
+  /** Whether it is that of a bearer token, which each request presents anew: only a revocation after its position ends it. */
+  readonly isBearer?: boolean;
   /** The subjects whose revocation ends it. Computed on first use: without revocations nothing is looked up. */
   readonly subjects: { readonly user: string; readonly signIn: string };
 }
@@ -86,10 +88,11 @@ export class RevokedSubjects {
    */
   isRevoked(session: CheckedSession, until = Number.POSITIVE_INFINITY): boolean {
     if (this.#orders.size === 0 && this.#floor === 0) return false;
-    const { subjects, position } = session;
+    const { subjects, position, isBearer } = session;
     const ofSignIn = this.#orders.get(subjects.signIn);
-    if (ofSignIn !== undefined && ofSignIn <= until) return true; // whenever: its sign-in was before
     const order = this.#orderOf(position);
+    // Whenever it was revoked: its sign-in was before.
+    if (ofSignIn !== undefined && ofSignIn <= until && (!isBearer || ofSignIn > order)) return true;
     if (order < this.#floor && this.#floor <= until) return true;
     const ofUser = this.#orders.get(subjects.user) ?? -1;
     return ofUser > order && ofUser <= until;

@@ -5,7 +5,7 @@ import type { FunctionDefinition } from "./server.ts";
 
 /**
  * Throws if a call of an `auth_required` function does not carry a valid CSRF token. Without `WEB_CSRF_SECRET`
- * nothing is checked.
+ * nothing is checked, and neither with a bearer token, which browsers never attach by themselves. A refused one does not get here.
  *
  * The error response carries a fresh token, because the page may be older than the sign-in if the user signed in in
  * another tab. This does not help an attacker: cross-origin pages fail the origin check and cannot read the token.
@@ -19,7 +19,7 @@ export function requireCsrfToken(
   { options }: FunctionDefinition,
   token: unknown = context.inbound.header(CSRF_HEADER),
 ): void {
-  if (!options.auth_required || !context.config.csrfSecret) return;
+  if (!options.auth_required || !context.config.csrfSecret || context.isBearer) return;
   if (verifyCsrfToken(context, token)) return;
   throw new RequestError("forbidden", "The page is older than your sign-in. Reload it and try again.", {
     headers: { ...freshToken(context), ...CONNECTION_CLOSE },
@@ -34,7 +34,7 @@ export interface SignInTracker {
 
 /** Tracks whether a call changes who is signed in, because the token of the calling page is invalid after that. */
 export function trackSignIn(context: RequestContext): SignInTracker {
-  if (!context.config.csrfSecret) return { withFreshToken: (response) => response };
+  if (!context.config.csrfSecret || context.isBearer) return { withFreshToken: (response) => response };
   const idBefore = sessionId(context);
   return {
     withFreshToken(response) {

@@ -8,7 +8,7 @@ import {
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
-import { hasSessionEnded, watchSession } from "../session/index.ts";
+import { hasSessionEnded, renewIdentity, watchSession } from "../session/index.ts";
 import { redirectHeader } from "./run-function.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
@@ -44,6 +44,8 @@ export async function handleStream(
   definition: FunctionDefinition,
   { args, base, log, release, development }: StreamCall,
 ): Promise<HandlerResponse> {
+  const renewing = renewIdentity(context);
+  if (renewing) await renewing;
   const lines = new StreamLines(context, definition, { log, development });
   const start = () => definition.run(...args) as AnyGenerator; // a function with `stream` in its signature returns one
   const stop = new AbortController();

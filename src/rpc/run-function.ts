@@ -14,6 +14,7 @@ import {
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { REDIRECT_HEADER, toJson } from "../protocol/index.ts";
+import { renewIdentity } from "../session/index.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { withTimeLimit } from "./time-limit.ts";
@@ -73,7 +74,11 @@ export function runFunction(run: FunctionRun): FunctionOutcome | MaybeAsync<Func
   const { context, definition, args, settings } = run;
   const progress: Progress = { isRunning: typeof args !== "function" };
   const work =
-    typeof args === "function" ? () => validateAndRun(definition, args, progress) : () => definition.run(...args);
+    typeof args === "function"
+      ? () => validateAndRun(run, args, progress)
+      : context.isBearer
+        ? () => renewAndRun(run, args)
+        : () => definition.run(...args);
   let result: unknown;
   try {
     result = withTimeLimit(context, definition.options.rpc_timeout ?? settings.rpc_timeout, work);
@@ -88,12 +93,20 @@ interface Progress {
   isRunning: boolean;
 }
 
+/** Runs a function after `authenticate` was asked again, if its answer is not of just now: the body may have taken long. */
+function renewAndRun({ context, definition }: FunctionRun, args: readonly unknown[]): unknown {
+  const renewing = renewIdentity(context);
+  return renewing ? renewing.then(() => definition.run(...args)) : definition.run(...args);
+}
+
 async function validateAndRun(
-  definition: FunctionDefinition,
+  { context, definition }: FunctionRun,
   validate: () => readonly unknown[] | Promise<readonly unknown[]>,
   progress: Progress,
 ): Promise<unknown> {
   const values = await validate();
+  const renewing = renewIdentity(context);
+  if (renewing) await renewing;
   progress.isRunning = true;
   return definition.run(...values);
 }

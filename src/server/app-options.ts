@@ -6,6 +6,7 @@ import { type AppRate, checkAppRate } from "../limits/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
+import type { Authenticate } from "../session/index.ts";
 import { type Before, checkBefore } from "./before.ts";
 import type { OnError } from "./hooks.ts";
 import type { Module } from "./modules.ts";
@@ -31,6 +32,15 @@ export interface AppOptions extends SecurityOptions {
   readonly sign_in?: string;
   /** The settings of the session. */
   readonly session?: SessionOptions;
+  /**
+   * Returns the user of a bearer token, such as an API key, as `{ sub, ...claims }`, or `null` for a token that is not valid: of
+   * requests with the header `Authorization: Bearer <token>` for functions, forms that scripts send, live updates and routes. On
+   * pages, the header has no effect. If it throws, or takes longer than 5 seconds, the response is 503. Default: the header has no
+   * effect anywhere.
+   *
+   * @example authenticate: async (token) => db.user_of_key(hash_token(token))
+   */
+  readonly authenticate?: Authenticate;
   /**
    * Runs before every request, except those of files of the build and of health checks. It returns the response, or
    * nothing to let the request pass.
@@ -102,6 +112,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   error: true,
   sign_in: true,
   session: true,
+  authenticate: true,
   before: true,
   rate: true,
   rpc_timeout: true,
@@ -132,6 +143,7 @@ export function checkAppOptions(options: AppOptions): void {
   checkBase(options.base ?? "");
   checkSignIn(options.sign_in);
   checkSession(options.session);
+  checkFunction("authenticate", options.authenticate);
   checkFunction("before", options.before);
   checkBefore(options.before);
   checkFunction("on_error", options.on_error);

@@ -89,7 +89,7 @@ export function* runBefore(
 }
 
 /** Closes the connection after the response if the request may have a body, because nothing reads it. */
-function closeUnlessBodiless(context: RequestContext): void {
+export function closeUnlessBodiless(context: RequestContext): void {
   const { method, hasUndeclaredBody } = context.inbound;
   if (hasUndeclaredBody || (method !== "GET" && method !== "HEAD")) context.closeConnection = true;
 }

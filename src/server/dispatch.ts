@@ -29,6 +29,7 @@ import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse, handleCall } from "../rpc/index.ts";
 import { removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
+import { bearerHeader, identify } from "./identify.ts";
 import { handleMetrics, respondToHealthCheck, respondToReadinessCheck } from "./monitoring.ts";
 import { compressPage } from "./page-compression.ts";
 import { isHealthPath } from "./request-target.ts";
@@ -44,7 +45,8 @@ export function dispatch(context: RequestContext, site: Site): MaybeAsync<Handle
   const isValid = isValidPath(pathname);
   const path = isValid ? pathBelowBase(pathname, site.base) : null;
   const isCallAtOnce = site.sessions.revocations.isLoaded && !site.metrics && !site.before;
-  if (isCallAtOnce && path?.startsWith(RPC_PREFIX)) return handleCallPath(context, path, site);
+  if (isCallAtOnce && path?.startsWith(RPC_PREFIX) && bearerHeader(context.inbound, site) === null)
+    return handleCallPath(context, path, site);
   return dispatchInSteps(context, { path, isValid }, site);
 }
 
@@ -65,6 +67,11 @@ function* dispatchInSteps(
     context.revocationOrder = revocations.order; // what was read at the start was before the request
   }
   if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
+  const header = isValid && path !== null ? bearerHeader(inbound, site) : null;
+  if (header !== null && path !== null && !isExemptFromBefore(inbound, path, site)) {
+    const refusal = yield* identify(context, { header, path }, site);
+    if (refusal) return refusal;
+  }
   if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
     const answer = yield* runBefore(context, path, site);
     if (answer) return answer;

@@ -149,4 +149,6 @@ export interface Inspection {
   readonly sessionCookie: string;
   /** Whether functions with `auth_required` also require a CSRF token. */
   readonly csrf: boolean;
+  /** Whether bearer tokens are accepted. */
+  readonly bearer: boolean;
 }

@@ -17,7 +17,7 @@ import type { AppLog } from "../logging/index.ts";
 import { DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
-import { AppSessions, SESSIONS } from "../session/index.ts";
+import { AppSessions, type Authenticate, SESSIONS } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
@@ -38,6 +38,8 @@ export interface Site {
   readonly log: AppLog;
   /** The path below which the application is served; empty for the root. */
   readonly base: string;
+  /** The function that decides bearer tokens; `undefined` without one. */
+  readonly authenticate: Authenticate | undefined;
   /** The function that runs before requests; `undefined` without one. */
   readonly before: Before | undefined;
   readonly calls: CallSettings;
@@ -111,6 +113,7 @@ export function createSite(options: AppOptions, { config, listing, limits, log, 
     config,
     log,
     base,
+    authenticate: options.authenticate,
     before: options.before,
     calls: {
       base,
@@ -159,6 +162,7 @@ export function createSite(options: AppOptions, { config, listing, limits, log, 
       routes,
       sessionCookie: config.sessionCookie,
       csrf: config.csrfSecret !== undefined,
+      bearer: options.authenticate !== undefined,
     },
     listeners: new RequestListeners(listeners),
     metrics,

@@ -54,7 +54,7 @@ export class AppSessions {
    * @throws RequestError 503 before the revocations were read: neither answer would be right. The cookie is kept.
    */
   accepts(session: VerifiedSession, context: RequestContext): boolean {
-    this.#requireLoaded(context);
+    if (!session.isBearer) this.#requireLoaded(context); // that of a bearer token was decided by `authenticate`
     return !this.revocations.isRevoked(session);
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkClaims } from "./claims.ts";
 
 /** Calls `checkClaims` without narrowing the type of its argument. */
-const check = (claims: unknown): void => checkClaims(claims);
+const check = (claims: unknown): void => checkClaims(claims, "session.login");
 
 describe("checkClaims", () => {
   it.each([

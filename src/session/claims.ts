@@ -62,61 +62,98 @@ const MAX_DEPTH = 32;
  * `__proto__` is refused at any depth. If later code copied the claims by assignment, a client could otherwise choose
  * the prototype of an object (prototype pollution).
  *
+ * @param caller the function or option that the claims come from, for the message
  * @throws TypeError that names the claim and the problem, but never its value
  * @see docs/protocol.md 7.3
  */
-export function checkClaims(claims: unknown): asserts claims is Readonly<Record<string, Json | undefined>> {
+export function checkClaims(
+  claims: unknown,
+  caller: string,
+): asserts claims is Readonly<Record<string, Json | undefined>> {
   if (!isPlainObject(claims)) {
-    throw new TypeError("session.login: the claims must be a plain object, for example { name: user.name }.");
+    throw new TypeError(`${caller}: the claims must be a plain object, for example { name: user.name }.`);
   }
   for (const name of Object.keys(claims)) {
     if (RESERVED_CLAIMS.has(name)) {
       throw new TypeError(
-        `session.login: a claim cannot be named "${name}", because the session sets that itself. Rename the claim.`,
+        `${caller}: a claim cannot be named "${name}", because the session sets that itself. Rename the claim.`,
       );
     }
   }
-  checkValue(claims, "claims", 0);
+  checkValue(claims, { caller, path: "claims", depth: 0 });
 }
 
-function checkValue(value: unknown, path: string, depth: number): void {
-  if (depth > MAX_DEPTH) throw invalidClaim(path, `is nested over ${MAX_DEPTH} levels deep, or contains itself`);
+/** Where a value is, for the message. */
+interface ClaimPlace {
+  readonly caller: string;
+  readonly path: string;
+  readonly depth: number;
+}
+
+/**
+ * Checks a user id.
+ *
+ * @param caller the function or option that it comes from, for the message
+ * @throws TypeError that describes what was received, if it is not a non-empty string
+ */
+export function checkUserId(sub: unknown, caller: string): asserts sub is string {
+  if (typeof sub === "string" && sub !== "") return;
+  throw new TypeError(`${caller}: the user id must be a non-empty string. ${describeUserId(sub, caller)}`);
+}
+
+/** Returns what was received in place of a user id, and how to fix it. */
+function describeUserId(sub: unknown, caller: string): string {
+  if (sub === "") return "Received: an empty string.";
+  if (sub === undefined || sub === null) return `Received: ${sub}.`;
+  if (sub instanceof Promise) return "Received: a promise. Await it.";
+  if (Array.isArray(sub)) return "Received: an array. Pass the id of one user.";
+  if (typeof sub === "object") {
+    const fix = caller === "session.login" ? "session.login(String(user.id), claims)" : "{ sub: String(user.id) }";
+    return `Received: an object. Pass its id: ${fix}.`;
+  }
+  return `Received: ${typeof sub}. ${typeof sub === "number" || typeof sub === "bigint" ? "Convert a number with String(id)." : ""}`.trim();
+}
+
+function checkValue(value: unknown, place: ClaimPlace): void {
+  if (place.depth > MAX_DEPTH) throw invalidClaim(place, `is nested over ${MAX_DEPTH} levels deep, or contains itself`);
   switch (typeof value) {
     case "string":
     case "boolean":
       return;
     case "number":
-      if (!Number.isFinite(value)) throw invalidClaim(path, `is ${value}, which JSON cannot represent`);
+      if (!Number.isFinite(value)) throw invalidClaim(place, `is ${value}, which JSON cannot represent`);
       return;
     case "object":
-      if (value !== null) checkObject(value, path, depth);
+      if (value !== null) checkObject(value, place);
       return;
     default:
-      throw invalidClaim(path, `is of type ${typeof value}, which JSON cannot represent`);
+      throw invalidClaim(place, `is of type ${typeof value}, which JSON cannot represent`);
   }
 }
 
-function checkObject(value: object, path: string, depth: number): void {
+function checkObject(value: object, place: ClaimPlace): void {
+  const { caller, path } = place;
+  const depth = place.depth + 1;
   if (Array.isArray(value)) {
     // By index: forEach would skip holes. A hole is read as undefined, and refused.
-    for (let i = 0; i < value.length; i++) checkValue(value[i], `${path}[${i}]`, depth + 1);
+    for (let i = 0; i < value.length; i++) checkValue(value[i], { caller, path: `${path}[${i}]`, depth });
     return;
   }
-  if (!isPlainObject(value)) throw invalidClaim(path, "is an instance of a class. Pass its fields instead");
+  if (!isPlainObject(value)) throw invalidClaim(place, "is an instance of a class. Pass its fields instead");
   for (const [key, item] of Object.entries(value)) {
-    if (key === "__proto__") throw invalidClaim(path, 'has a field "__proto__"');
-    if (item !== undefined) checkValue(item, `${path}.${key}`, depth + 1);
+    if (key === "__proto__") throw invalidClaim(place, 'has a field "__proto__"');
+    if (item !== undefined) checkValue(item, { caller, path: `${path}.${key}`, depth });
   }
 }
 
-function invalidClaim(path: string, problem: string): TypeError {
+function invalidClaim({ caller, path }: ClaimPlace, problem: string): TypeError {
   return new TypeError(
-    `session.login: ${path} ${problem}. Claims can be strings, numbers, booleans, null, arrays and plain objects.`,
+    `${caller}: ${path} ${problem}. Claims can be strings, numbers, booleans, null, arrays and plain objects.`,
   );
 }
 
 /** Returns whether a value is an object literal, without a class or a `toJSON` method that would change it. */
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
@@ -154,6 +191,7 @@ export function missingRolesText(claim: unknown, required: readonly string[]): s
   return `The claim "roles" of the session lacks ${missing.join(", ")}. It is the claim of the sign-in: ${login}.`;
 }
 
-function isRoleList(claim: unknown): claim is readonly string[] {
+/** Returns whether a claim is a list of roles: an array of strings. */
+export function isRoleList(claim: unknown): claim is readonly string[] {
   return Array.isArray(claim) && claim.every((role) => typeof role === "string");
 }

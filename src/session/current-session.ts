@@ -1,5 +1,6 @@
 import type { RequestContext } from "../http/index.ts";
 import { SESSION, sessionsOf, storedSession } from "./app-sessions.ts";
+import { bearerIdentity } from "./bearer.ts";
 import { findCookie } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
@@ -26,7 +27,7 @@ export function nowSeconds(): number {
 export function currentSession(context: RequestContext): VerifiedSession | null {
   let session = context.get(SESSION);
   if (session === undefined) {
-    session = readSession(context);
+    session = context.isBearer ? (bearerIdentity(context)?.session ?? null) : readSession(context);
     context.set(SESSION, session);
   }
   if (session === null || context.isInFirstTurn) return session; // it was valid when the request began
@@ -70,7 +71,8 @@ export function hasSessionEnded(context: RequestContext): boolean {
  * `false`: if nothing has read the session, and for a cookie that another secret has signed, which another process may accept.
  */
 export function sendsEndedSession(context: RequestContext): boolean {
-  if (context.get(SESSION) === undefined || context.unavailable || currentSession(context) !== null) return false;
+  if (context.isBearer || context.get(SESSION) === undefined || context.unavailable || currentSession(context) !== null)
+    return false;
   const token = sessionToken(context);
   return token !== null && verifiedSessions(context.config).get(token) !== undefined;
 }
@@ -84,7 +86,19 @@ export function sendsEndedSession(context: RequestContext): boolean {
  */
 export function watchSession(context: RequestContext, onEnded: () => void): () => void {
   currentSession(context); // reads it
-  return sessionsOf(context)?.watch({ of: context, onEnded }) ?? (() => undefined);
+  const sessions = sessionsOf(context);
+  if (!sessions) return () => undefined;
+  const identity = bearerIdentity(context);
+  if (!identity) return sessions.watch({ of: context, onEnded });
+  const end = () => {
+    unwatch();
+    onEnded();
+  };
+  const stops = [sessions.watch({ of: context, onEnded: end }), identity.watch(end)];
+  const unwatch = () => {
+    for (const stop of stops) stop();
+  };
+  return unwatch;
 }
 
 /**
@@ -94,6 +108,7 @@ export function watchSession(context: RequestContext, onEnded: () => void): () =
  * @throws RequestError 503 if the client has a session, and the revocations were not read yet
  */
 export function watchFinalSession(context: RequestContext, onEnded: () => void): () => void {
+  if (context.isBearer) return watchSession(context, onEnded); // the question to `authenticate` needs the request
   const session = currentSession(context);
   const sessions = sessionsOf(context);
   return session && sessions ? sessions.watch({ of: session, onEnded }) : () => undefined;

@@ -1,4 +1,7 @@
 export { AppSessions, type RevokedUser, SESSIONS, subjectOf } from "./app-sessions.ts";
+export type { Authenticate, BearerUser } from "./authenticate.ts";
+export { identifyBearer, invalidTokenError, renewIdentity } from "./bearer.ts";
+export { hashToken, namesBearer, readBearerToken } from "./bearer-token.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { countedUser, hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";

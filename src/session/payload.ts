@@ -7,32 +7,34 @@ import {
   subjectOfSignIn,
   subjectOfUser,
 } from "../revocation/index.ts";
-import { checkClaims, type Json } from "./claims.ts";
+import { checkClaims, checkUserId, type Json } from "./claims.ts";
 import { encodeBase64Url } from "./token.ts";
 
 /** The lifetime of a session, in seconds: 7 days. @see docs/protocol.md 7.5 */
 export const MAX_AGE_SECONDS = 7 * 24 * 60 * 60;
 
-/** The content of a session token whose signature was verified. */
+/** The content of a session token whose signature was verified, or the answer of `authenticate` for a bearer token. */
 export class VerifiedSession implements CheckedSession {
   /** `{ sub, ...claims }`, deeply frozen. */
   readonly user: Readonly<Record<string, Json>> & { readonly sub: string };
-  /** The random id of the sign-in. CSRF tokens and feeds are bound to it. */
+  /** The random id of the sign-in, or that of the bearer token. CSRF tokens and feeds are bound to it. */
   readonly sid: string;
   /** The time of the sign-in, in seconds since the Unix epoch. */
   readonly iat: number;
-  /** The expiry, in seconds since the Unix epoch. */
+  /** The expiry, in seconds since the Unix epoch; infinite for a bearer token. */
   readonly exp: number;
   /** The position of the revocation log at the sign-in; `null` if the cookie names none. */
   readonly position: LogPosition | null;
+  readonly isBearer: boolean;
   #subjects: CheckedSession["subjects"] | undefined;
 
-  constructor({ user, sid, iat, exp, position }: Pick<VerifiedSession, "user" | "sid" | "iat" | "exp" | "position">) {
+  constructor({ user, sid, iat, exp, position, isBearer }: Omit<VerifiedSession, "subjects">) {
     this.user = user;
     this.sid = sid;
     this.iat = iat;
     this.exp = exp;
     this.position = position;
+    this.isBearer = isBearer;
   }
 
   get subjects(): CheckedSession["subjects"] {
@@ -57,24 +59,12 @@ export interface PayloadOptions {
  * @see docs/protocol.md 7.3
  */
 export function createPayload(sub: unknown, claims: unknown, { nowSeconds, position }: PayloadOptions): string {
-  if (typeof sub !== "string" || sub === "") {
-    throw new TypeError(`session.login: the user id must be a non-empty string. ${describeUserId(sub)}`);
-  }
-  checkClaims(claims);
+  checkUserId(sub, "session.login");
+  checkClaims(claims, "session.login");
   const iat = Math.floor(nowSeconds);
   const sid = encodeBase64Url(randomBytes(16));
   const rev_pos = position ?? undefined; // JSON omits it
   return JSON.stringify({ sub, ...claims, sid, iat, exp: iat + MAX_AGE_SECONDS, rev_pos });
-}
-
-/** Returns what was received in place of a user id, and how to fix it. */
-function describeUserId(sub: unknown): string {
-  if (sub === "") return "Received: an empty string.";
-  if (sub === undefined || sub === null) return `Received: ${sub}.`;
-  if (sub instanceof Promise) return "Received: a promise. Await it.";
-  if (Array.isArray(sub)) return "Received: an array. Pass the id of one user.";
-  if (typeof sub === "object") return "Received: an object. Pass its id: session.login(String(user.id), claims).";
-  return `Received: ${typeof sub}. ${typeof sub === "number" || typeof sub === "bigint" ? "Convert a number with String(id)." : ""}`.trim();
 }
 
 /**
@@ -109,6 +99,7 @@ export function parsePayload(
     iat,
     exp,
     position: parseLogPosition(rev_pos),
+    isBearer: false,
   });
 }
 
@@ -139,7 +130,8 @@ function parseObject(text: string): Record<string, Json> | null {
   }
 }
 
-function deepFreeze<T>(value: T): T {
+/** Freezes a value and all that it contains. Returns the value. */
+export function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     for (const item of Object.values(value)) deepFreeze(item);
     Object.freeze(value);

@@ -30,10 +30,13 @@ export interface Session {
   /** The lifetime of a session, in seconds: 7 days. */
   readonly max_age: number;
 
-  /** The random id of this sign-in, for `session.revoke({ sid })`; `null` if the client is signed out. */
+  /**
+   * The random id of this sign-in, for `session.revoke({ sid })`; `null` if the client is signed out. For a bearer token, `b:` and
+   * 22 characters of its SHA-256.
+   */
   readonly sid: string | null;
 
-  /** The time of this sign-in, in whole seconds; `null` if the client is signed out. */
+  /** The time of this sign-in, in whole seconds; `null` if the client is signed out, and with a bearer token. */
   readonly issued_at: Date | null;
 
   /**
@@ -46,7 +49,7 @@ export interface Session {
    *   The cookie, with its name, has at most 4,096 bytes.
    * @throws TypeError that names the invalid user id or claim
    * @throws RangeError that names the size of the cookie, if browsers would not store it
-   * @throws Error after the headers of the response have been sent
+   * @throws Error after the headers of the response have been sent, and in a request with a bearer token
    * @throws RPCError `unauthenticated` if the user was revoked since the request began, unless the request itself has done it:
    *   the password or the session that it has checked may be of before
    * @throws RequestError 503 before the revocations were read
@@ -73,7 +76,7 @@ export interface Session {
    * Signs the user out by removing the session cookie. `session.user()` returns `null` for the rest of the request. A copy
    * of the cookie stays valid until it expires: `session.revoke({ sid })` ends it too.
    *
-   * @throws Error after the headers of the response have been sent
+   * @throws Error after the headers of the response have been sent, and in a request with a bearer token
    */
   logout(): void;
 
@@ -81,6 +84,9 @@ export interface Session {
    * Ends all sign-ins of a user so far, or one: their cookies are refused, and their streams and live connections end, in
    * every process. The user can sign in again at once. Resolves when the revocation is stored durably and the other
    * processes were notified.
+   *
+   * Of a user or an id of bearer tokens, it ends the open streams and live connections. It refuses no later request: `authenticate`
+   * decides each of them.
    *
    * Whether the caller may do this is for the caller to check. Outside a request, call `app.revoke`.
    *
@@ -108,11 +114,12 @@ export const session: Session = Object.freeze<Session>({
 
   get issued_at() {
     const current = currentSession(requireContext("session.issued_at"));
-    return current && new Date(current.iat * 1000);
+    return current && !current.isBearer ? new Date(current.iat * 1000) : null;
   },
 
   login(user_id, ...[claims]) {
     const context = requireContext("session.login()");
+    requireCookies(context, "session.login");
     const { config } = context;
     const sessions = sessionsOf(context);
     const position = sessions?.positionFor(context) ?? null;
@@ -151,6 +158,7 @@ export const session: Session = Object.freeze<Session>({
 
   logout() {
     const context = requireContext("session.logout()");
+    requireCookies(context, "session.logout");
     removeSessionCookie(context);
     context.set(SESSION, null);
   },
@@ -184,6 +192,15 @@ function removeSessionCookie(context: RequestContext): void {
 
 /** How long WebKit keeps a page for Back. */
 const SIGNED_OUT_SECONDS = 30 * 60;
+
+/** @throws Error in a request with a bearer token, which has no session cookie */
+function requireCookies(context: RequestContext, caller: string): void {
+  if (!context.isBearer) return;
+  throw new Error(
+    `${caller} was called in a request with a bearer token, which \`authenticate\` of new App has decided. Such a request sets no ` +
+      "session cookie. Call it in a request of a browser, without the header Authorization.",
+  );
+}
 
 function currentUser<T>(context: RequestContext): User<T> | null {
   // The application signed these claims itself. That they have the type T is its own assertion.

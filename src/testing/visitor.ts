@@ -10,7 +10,10 @@ import {
   type StringRecord,
 } from "../http/index.ts";
 import {
+  authorizationOf,
+  type BearerSource,
   type Call,
+  checkBearerSource,
   createEventParser,
   type Feed,
   GAP_EVENT,
@@ -33,6 +36,11 @@ export interface VisitorOptions {
   readonly origin?: string;
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The bearer token of every request, such as an API key, or a function that returns it, which is called before each request. The
+   * application needs `authenticate`. On pages it has no effect: there, this user is signed in with `login`.
+   */
+  readonly bearer?: BearerSource;
 }
 
 /** The options of a page request. */
@@ -139,6 +147,7 @@ class InProcessVisitor implements Visitor {
   readonly #address: string;
   readonly #origin: string;
   readonly #headers: Headers;
+  readonly #bearer: BearerSource | undefined;
   readonly #jar = new CookieJar();
   readonly #fetch: Fetch;
   #location: string | null = null;
@@ -150,6 +159,8 @@ class InProcessVisitor implements Visitor {
     this.#address = options.address ?? uniqueAddress();
     this.#origin = new URL(options.origin ?? app.config.origins[0] ?? "http://localhost").origin;
     this.#headers = new Headers(options.headers);
+    this.#bearer = options.bearer;
+    if (options.bearer !== undefined) checkBearerSource(options.bearer, this.#headers, "visitor");
     this.#fetch = inProcessFetch(app, this.#address);
     this.#functions = this.client();
   }
@@ -223,6 +234,9 @@ class InProcessVisitor implements Visitor {
     new Headers(init.headers).forEach((value, name) => {
       headers.set(name, value);
     });
+    if (this.#bearer !== undefined && !headers.has("authorization")) {
+      headers.set("authorization", await authorizationOf(this.#bearer, "visitor"));
+    }
     const cookie = this.#jar.cookieHeader();
     if (cookie === null) headers.delete("cookie");
     else headers.set("cookie", cookie);

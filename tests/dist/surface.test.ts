@@ -78,6 +78,8 @@ describe("tsweb", () => {
     ]);
     expect(exportedTypes("tsweb")).toEqual([
       "AppOptions",
+      "Authenticate",
+      "BearerUser",
       "Before",
       "BeforeInput",
       "BeforeResult",
@@ -182,6 +184,7 @@ describe("tsweb/auth", () => {
     expect(exportedValues("tsweb/auth")).toEqual([
       "cose_to_raw_point",
       "hash_password",
+      "hash_token",
       "issue_magic_token",
       "oidc_userinfo",
       "totp",
@@ -220,6 +223,7 @@ describe("tsweb/client", () => {
   it("exports the client", () => {
     expect(exportedValues("tsweb/client")).toEqual(["RPCError", "client"]);
     expect(exportedTypes("tsweb/client")).toEqual([
+      "BearerSource",
       "Call",
       "Client",
       "ClientOptions",
@@ -235,6 +239,7 @@ describe("tsweb/testing", () => {
   it("exports simulated users", () => {
     expect(exportedValues("tsweb/testing")).toEqual(["RPCError", "visitor"]);
     expect(exportedTypes("tsweb/testing")).toEqual([
+      "BearerSource",
       "Call",
       "Client",
       "ErrorCode",
