@@ -126,10 +126,13 @@ const KINDS: Readonly<Record<string, (app: App, headers: Headers) => Promise<Res
   "POST route": (app, headers) => send(app, "/write", { method: "POST", body: "text", headers }),
 };
 
+/** A feed that any client may use. It is of another application with the same secret, so that its call is not counted. */
+const openFeed = feedOf(createApp(), {});
+
 /** Live requests run no code of the application. */
 const LIVE: Readonly<Record<string, (app: App, headers: Headers) => Promise<Response>>> = {
-  "event stream": async (app, headers) => send(app, `/__web/live?feed=${await feedOf(app, {})}`, { headers }),
-  poll: async (app, headers) => send(app, `/__web/poll?feed=${await feedOf(app, {})}`, { headers }),
+  "event stream": async (app, headers) => send(app, `/__web/live?feed=${await openFeed}`, { headers }),
+  poll: async (app, headers) => send(app, `/__web/poll?feed=${await openFeed}`, { headers }),
 };
 
 async function feedOf(app: App, headers: Headers): Promise<string> {
@@ -396,6 +399,47 @@ describe("a bearer token", () => {
     expect(headers.get("vary")).toBe("Authorization");
     expect((await send(app, "/shared")).headers.get("cache-control")).toBe("public, max-age=60");
     expect((await call(app, "open", bearer("token-of-grace"))).headers.get("cache-control")).toBe("private, no-store");
+  });
+});
+
+describe("the counts of requests with a bearer token", () => {
+  it.each(Object.entries({ ...KINDS, ...LIVE }))(
+    "count a %s for its address before authenticate is asked [BEARER-19]",
+    async (_, sendKind) => {
+      const ask = vi.fn(authenticate);
+      const app = createApp({ authenticate: ask, rate: { calls: 5, seconds: 60, per_address: 5 } });
+      for (const status of [401, 401, 401, 401, 401, 429, 429, 429]) {
+        const response = await sendKind(app, bearer("unknown"));
+        expect(response.status).toBe(status);
+        expect(await response.json()).toMatchObject({
+          error: { code: status === 401 ? "unauthenticated" : "rate_limited" },
+        });
+      }
+      expect(ask).toHaveBeenCalledTimes(5);
+    },
+  );
+
+  it("count a refused token as a call of a signed-out client, and lock out no other user of the address [BEARER-20]", async () => {
+    const app = createApp({ rate: { calls: 3, seconds: 60 } });
+    for (const status of [401, 401, 401, 429, 429]) {
+      expect((await call(app, "open", bearer("unknown"))).status).toBe(status);
+    }
+    expect((await call(app, "open", {})).status).toBe(429);
+    for (const token of ["token-of-grace", "token-of-linus"]) {
+      for (const status of [200, 200, 200, 429]) expect((await call(app, "open", bearer(token))).status).toBe(status);
+    }
+    expect((await call(app, "open", { cookie: COOKIE })).status).toBe(200);
+  });
+
+  it("count an accepted token for its user, with that user's cookie", async () => {
+    const app = createApp({ rate: { calls: 3, seconds: 60 } });
+    const cookie = signInCookie("grace", {}, testConfig(ENV));
+    for (const headers of [bearer("token-of-grace"), { cookie }, bearer("token-of-grace")]) {
+      expect((await call(app, "open", headers)).status).toBe(200);
+    }
+    for (const headers of [bearer("token-of-grace"), { cookie }]) {
+      expect((await call(app, "open", headers)).status).toBe(429);
+    }
   });
 });
 

@@ -6,6 +6,7 @@ import {
   type RequestContext,
   requireSameOrigin,
 } from "../http/index.ts";
+import { requireLeft } from "../limits/index.ts";
 import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { callerError, errorResponse } from "../rpc/index.ts";
 import { identifyBearer, invalidTokenError, namesBearer, readBearerToken } from "../session/index.ts";
@@ -39,15 +40,19 @@ export function* identify(
   { header, path }: { readonly header: string; readonly path: string },
   site: Site,
 ): MaybeAsync<HandlerResponse | null> {
-  const { authenticate, sessions, log } = site;
+  const { authenticate, sessions, calls, log } = site;
   const kind = bearerKind(context.inbound, path, site);
   if (kind === null || authenticate === undefined) return null;
   try {
     context.isBearer = true;
     const token = readBearerToken(header);
     if (kind !== "route") requireSameOrigin(context, log, kind);
+    const { limits } = calls;
+    requireLeft(yield* awaitMaybe(limits.countAddress(context))); // before anything is read for the token
     const isAccepted = yield* awaitMaybe(identifyBearer(context, token, { authenticate, sessions, log }));
     if (isAccepted) return null;
+    // Tokens can be guessed at no higher rate than a signed-out client may call.
+    requireLeft(yield* awaitMaybe(limits.countRefusedCredentials(context)));
     throw invalidTokenError();
   } catch (error) {
     closeUnlessBodiless(context);
