@@ -88,6 +88,18 @@ const WITHOUT_STATE = [
  */
 const WITH_OWN_PROCESS = ["tests/conformance/**", "tests/fault/**", "tests/compile/growth.test.ts"];
 
+/** The tests of src/adapters/ that run once more without the fast ways of src/adapters/fast/. */
+const ORDINARY_HTTP = [
+  "late-body",
+  "node",
+  "node-inbound-request",
+  "pipelining",
+  "rejected-requests",
+  "response-sink",
+  "static-file",
+  "write-response",
+] as const;
+
 const unitTests = {
   sequence: { groupOrder: 0 },
   expect: { poll: { timeout: 30_000 } },
@@ -117,6 +129,15 @@ export default defineConfig({
           include: ["src/**/*.test.ts"],
           exclude: WITHOUT_STATE.map((folder) => `src/${folder}/**`),
           pool: "threads", // a thread starts in less time than a process
+        },
+      },
+      {
+        test: {
+          ...unitTests,
+          name: "unit-ordinary-http",
+          include: ORDINARY_HTTP.map((name) => `src/adapters/${name}.test.ts`),
+          env: { TSWEB_ORDINARY_HTTP: "all" },
+          pool: "threads",
         },
       },
       {

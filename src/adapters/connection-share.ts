@@ -4,7 +4,6 @@
  * Such a connection costs its client nothing: it needs no byte for 10 seconds, and each time one is closed the client opens the
  * next. Without a share, one machine would hold all connections, and the server would refuse everyone else.
  */
-import type { Socket } from "node:net";
 import { clientAddress } from "../http/index.ts";
 import { clientKey } from "../rate-limit/index.ts";
 
@@ -48,19 +47,4 @@ export function connectionsAboveShare<T>(
   return [...clients]
     .filter(([, connections]) => connections.length > share)
     .map(([client, connections]) => ({ client, connections: connections.slice(0, connections.length - share) }));
-}
-
-/** Node's parser of a connection with HTTP/1. */
-interface Parser {
-  /** Returns since when the request has been arriving, in milliseconds; 0 between requests, and once one has arrived. */
-  duration?(): number;
-}
-
-/**
- * Returns whether the next request of a connection is still arriving, headers or body, or the connection is new. A connection that is
- * idle after a response, or whose request has arrived as a whole, is not: it is closed when it is idle, or limited as a call or stream.
- */
-export function isArriving(socket: Socket & { readonly parser?: Parser | null }): boolean {
-  // Node has no public name for it. In a version that lacks it, no connection is closed.
-  return !socket.destroyed && (socket.parser?.duration?.() ?? 0) > 0;
 }

@@ -6,9 +6,9 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type ArrivingConnection, isArriving } from "./connection-share.ts";
-import { isHttpServer, tlsOf } from "./node-http.ts";
-import { closeAfterResponse, currentResponse } from "./response-state.ts";
+import type { ArrivingConnection } from "./connection-share.ts";
+import { currentResponse, isArriving, isHttpServer, tlsOf } from "./fast/index.ts";
+import { closeAfterResponse } from "./response-state.ts";
 
 /** What is known about a connection. */
 interface Activity {

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { AppInternals } from "../server/index.ts";
+import { createServer } from "./fast/index.ts";
 import { listenOn } from "./listen.ts";
-import { createServer } from "./node-http.ts";
 
 /** The metrics of an application, and its log. */
 export interface MetricsSite {

@@ -1,12 +1,12 @@
 import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ByteCounter, type InboundRequest, originOf, readRequestText } from "../http/index.ts";
+import { takeArrivedBody } from "./fast/index.ts";
 import { exemptFromRequestTimeout } from "./own-time-limit.ts";
 import { isRepeated, toHeaders } from "./raw-headers.ts";
 import { bodyOf, hasUndeclaredBody, hasUnreadBody, isParsed, readIncomingText } from "./request-body.ts";
 import { hostOf, isPlainPath, targetOf } from "./request-target.ts";
 import { isClosed } from "./response-state.ts";
-import { ServerRequest } from "./server-request.ts";
 
 /**
  * The headers of which Node keeps the first value only, whereas the Fetch standard joins all values. Content-Length is
@@ -102,14 +102,7 @@ export class NodeInboundRequest implements InboundRequest {
   }
 
   bufferedBody(): string | null {
-    if (this.#incoming instanceof ServerRequest) return this.#incoming.takeBody()?.toString() ?? null;
-    const { readableLength, headers } = this.#incoming;
-    // The parser enforces the declared length of a body, and sets `complete` only a moment later.
-    if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
-    const parts: Buffer[] = [];
-    // Since Node 26, `read()` returns one part at a time.
-    for (let part = this.#incoming.read(); part !== null; part = this.#incoming.read()) parts.push(Buffer.from(part));
-    return Buffer.concat(parts).toString();
+    return takeArrivedBody(this.#incoming)?.toString() ?? null;
   }
 
   get bodyUsed(): boolean {

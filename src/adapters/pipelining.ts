@@ -13,10 +13,9 @@
 import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { appendPart } from "../bodies/index.ts";
 import { type ClientBytes, runOutsideRequests } from "../http/index.ts";
-import { appendPart } from "./request-body.ts";
-import { currentResponse } from "./response-state.ts";
-import { ServerRequest } from "./server-request.ts";
+import { currentResponse, ServerRequest, stopParsing } from "./fast/index.ts";
 
 /** How many requests may wait on a connection. Clients that pipeline at all send about ten. */
 const MAX_WAITING = 10;
@@ -157,25 +156,6 @@ class WaitingRequests {
     for (const waiting of this.#waiting) waiting.release();
     this.#waiting.clear();
   }
-}
-
-/** Node's parser of a connection. */
-interface Parser {
-  onIncoming?: unknown;
-}
-
-/** What a parser returns for a request after which no HTTP follows (`CONNECT`): it then parses no more. */
-const NO_MORE_HTTP = 2;
-
-/**
- * Makes Node ignore all further requests on a connection that was destroyed, or closes after the response to the last one. It would
- * make objects of all requests that have arrived, some thousands in 64 KiB, and keep them: those of a destroyed connection until all
- * connections that have received something were read.
- */
-export function stopParsing(socket: Socket & { readonly parser?: Parser | null }): void {
-  // Node has no public name for it. In a version that lacks the field, the bytes are parsed.
-  const { parser } = socket;
-  if (parser && "onIncoming" in parser) parser.onIncoming = () => NO_MORE_HTTP;
 }
 
 /** A request to which Node's parser passes its body in parts, and `null` at the end. It returns whether it may go on. */

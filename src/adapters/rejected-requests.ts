@@ -8,9 +8,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { errorBody, idHeaders, isCallPath, PRIVATE_NO_STORE, requestIds } from "../http/index.ts";
 import { JSON_TYPE } from "../protocol/index.ts";
-import { maxHeaderSize, STATUS_CODES } from "./node-http.ts";
+import { currentResponse, maxHeaderSize, STATUS_CODES, stopParsing } from "./fast/index.ts";
 import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
-import { stopParsing } from "./pipelining.ts";
 import { countOf } from "./raw-headers.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */
@@ -94,8 +93,7 @@ function reject(request: IncomingMessage, response: ServerResponse, { rejection,
 function rejectOnSocket(error: ClientError, socket: Socket, base: string | null): void {
   // Node does not close the connection itself if there is a listener for this error.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isExemptFromRequestTimeout(socket)) return;
-  // Node has no public name for the response that uses a connection, see pipelining.ts.
-  const { _httpMessage: current } = socket as { readonly _httpMessage?: ServerResponse | null };
+  const current = currentResponse(socket);
   if (!socket.writable || current?.headersSent) {
     socket.destroy(error);
     return;

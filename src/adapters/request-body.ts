@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyUsedError } from "../bodies/index.ts";
+import { appendPart, BodyUsedError } from "../bodies/index.ts";
 import type { ByteCounter } from "../http/index.ts";
 
 /** The fields that Express, body parsers and function platforms add to a request of Node's server. */
@@ -77,25 +77,6 @@ export function readIncomingText(request: IncomingMessage, count: ByteCounter): 
     const onBroken = (error?: Error) => finish(() => reject(error ?? brokenBody()));
     request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
   });
-}
-
-/** Parts of a body that are shorter are joined. */
-const MIN_PART_BYTES = 256;
-
-/**
- * Adds a part of a body to others. Small parts are joined: an attacker can send each byte as a part, and a part uses some
- * hundred bytes of memory in addition to its own.
- */
-export function appendPart(parts: Buffer[], part: Buffer): void {
-  const last = parts.at(-1);
-  if (last === undefined || last.length + part.length > MIN_PART_BYTES) {
-    parts.push(part);
-    return;
-  }
-  const joined = Buffer.allocUnsafeSlow(last.length + part.length); // not from the pool, which it would keep in memory
-  last.copy(joined);
-  part.copy(joined, last.length);
-  parts[parts.length - 1] = joined;
 }
 
 /** Like `Request.text()`, it removes a byte order mark. */

@@ -4,15 +4,14 @@ import { type Logger, logEvent } from "../logging/index.ts";
 import { relayMetrics } from "../metrics/index.ts";
 import { requireInternals } from "../server/index.ts";
 import { Connections } from "./connections.ts";
+import { announceKeepAlive, closesIdleConnections, createServer, watchIdleConnections } from "./fast/index.ts";
 import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
-import { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
 import { listenOn } from "./listen.ts";
 import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
-import { createServer } from "./node-http.ts";
 import { limitArrival } from "./own-time-limit.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { isNode, SERVER_LIMITS, serverOptions } from "./server-options.ts";
+import { SERVER_LIMITS, serverOptions } from "./server-options.ts";
 import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";
 
@@ -46,7 +45,7 @@ export async function serve(app: App): Promise<void> {
   ignoreOutputErrors();
   const limited = "deno" in process.versions ? limitArrival(node(app), SERVER_LIMITS.requestTimeout) : node(app);
   const handler = requireHost(limited, app.base);
-  const closesIdle = isNode(process.versions);
+  const closesIdle = closesIdleConnections(process.versions);
   const server = createServer(serverOptions(process.versions), closesIdle ? announceKeepAlive(handler) : handler);
   answerRejectedRequests(server, app.base);
   const connections = new Connections(server);

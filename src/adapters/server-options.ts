@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerOptions } from "node:http";
+import type { ServerOptions } from "node:http";
 import { BODY_TIMEOUT_SECONDS } from "../bodies/index.ts";
-import { KEEP_ALIVE_MS } from "./keep-alive.ts";
-import { ServerRequest } from "./server-request.ts";
+import { fastServerOptions } from "./fast/index.ts";
 
 /** How long a request's headers may take to arrive: limits clients that send them byte by byte (Slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -23,22 +22,11 @@ export const SERVER_LIMITS = {
   requireHostHeader: false, // requireHost() rejects such requests, with ids
 } as const;
 
-/** Returns whether the runtime is Node itself. Others provide `node:http` too, with servers of their own. */
-export function isNode(versions: Readonly<Record<string, string | undefined>>): boolean {
-  return versions.bun === undefined && versions.deno === undefined;
-}
-
 /**
- * Returns the options of our own server. What relies on the server of Node is for Node only: Deno would lose the bodies of
- * {@link ServerRequest}, and the connections of Bun and Deno do not show whether they are idle.
+ * Returns the options of our own server.
  *
  * @param versions `process.versions`
  */
 export function serverOptions(versions: Readonly<Record<string, string | undefined>>): ServerOptions {
-  if (!isNode(versions)) return { ...SERVER_LIMITS, keepAliveTimeout: KEEP_ALIVE_MS };
-  return {
-    ...SERVER_LIMITS,
-    keepAliveTimeout: 0, // watchIdleConnections() closes idle connections
-    IncomingMessage: ServerRequest as unknown as typeof IncomingMessage, // it inherits all members, also static ones
-  };
+  return { ...SERVER_LIMITS, ...fastServerOptions(versions) };
 }

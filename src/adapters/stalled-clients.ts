@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { runOutsideRequests } from "../http/index.ts";
+import { byteCountersOf, hidesByteCounters } from "./fast/index.ts";
 import { abortResponse, isClosed } from "./response-state.ts";
 
 /** How long a client may read nothing of a response that has unsent bytes. */
@@ -69,7 +69,7 @@ export function destroyIfStalled(response: ServerResponse, stallMs = STALL_MS): 
  * Node that do not count the bytes of a connection. A client that reads slowly would be taken for a stalled one, so write in parts.
  */
 export function hidesProgressOfWrite(response: ServerResponse): boolean {
-  return isMultiplexed(response) || (handleOf(response) !== undefined && countersOf(response) === undefined);
+  return isMultiplexed(response) || hidesByteCounters(response.socket);
 }
 
 function isMultiplexed({ req }: ServerResponse): boolean {
@@ -82,29 +82,7 @@ function progressOf(response: ServerResponse): number | null {
   if (writableLength === 0) return null;
   // The connection is shared by many responses. What waits of this one becomes less with each part that is sent.
   if (isMultiplexed(response)) return -writableLength;
-  const counters = countersOf(response);
+  const counters = byteCountersOf(socket);
   if (counters) return counters.bytesWritten - counters.writeQueueSize;
   return (socket?.bytesWritten ?? 0) - writableLength; // on Bun, `writableLength` counts bytes; on Deno, writes
-}
-
-/** What Node's handle of a connection counts, in bytes: all writes, and what the system has not taken of them. */
-interface ByteCounters {
-  readonly bytesWritten: number;
-  readonly writeQueueSize: number;
-}
-
-/** A handle. With TLS, it encrypts, and its parent sends. */
-interface Handle extends Partial<ByteCounters> {
-  readonly _parent?: Handle | null;
-}
-
-// Node has no public name for it. Its own timeout of connections reads the same field.
-function handleOf({ socket }: { readonly socket: (Socket & { readonly _handle?: Handle | null }) | null }) {
-  return socket?._handle ?? undefined;
-}
-
-function countersOf(response: ServerResponse): ByteCounters | undefined {
-  const handle = handleOf(response);
-  const { bytesWritten, writeQueueSize } = handle?._parent ?? handle ?? {};
-  return bytesWritten === undefined || writeQueueSize === undefined ? undefined : { bytesWritten, writeQueueSize };
 }

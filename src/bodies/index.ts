@@ -1,5 +1,6 @@
 export {
   adviseMaxBody,
+  appendPart,
   BODY_TIMEOUT_SECONDS,
   BodyUsedError,
   checkDeclaredLength,

@@ -196,3 +196,22 @@ export function checkMaxBody(bytes: unknown, location: string): asserts bytes is
       "example 20_000_000.",
   );
 }
+
+/** Parts of a body that are shorter are joined. */
+const MIN_PART_BYTES = 256;
+
+/**
+ * Adds a part of a body to others. Small parts are joined: an attacker can send each byte as a part, and a part uses some
+ * hundred bytes of memory in addition to its own.
+ */
+export function appendPart(parts: Buffer[], part: Buffer): void {
+  const last = parts.at(-1);
+  if (last === undefined || last.length + part.length > MIN_PART_BYTES) {
+    parts.push(part);
+    return;
+  }
+  const joined = Buffer.allocUnsafeSlow(last.length + part.length); // not from the pool, which it would keep in memory
+  last.copy(joined);
+  part.copy(joined, last.length);
+  parts[parts.length - 1] = joined;
+}

@@ -4,8 +4,8 @@ import { RPCError } from "../errors.ts";
 import { type RequestContext, requireContext, UnavailableError } from "../http/index.ts";
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
 import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
+import { currentBus } from "./app-registry.ts";
 import { checkChannelName } from "./channel-name.ts";
-import { currentBus } from "./current-bus.ts";
 import { signFeed } from "./feed.ts";
 
 /** How long `channel` waits for the bus, so that an unreachable bus does not delay pages for longer. */

@@ -1,8 +1,7 @@
 export { type Bus, openBus } from "../backends/index.ts";
 export type { BusState, ObserveOperation } from "./app-bus.ts";
-export { hasSharedBus } from "./app-registry.ts";
+export { APP_BUS, hasSharedBus } from "./app-registry.ts";
 export { type ChannelOptions, channel } from "./channel.ts";
-export { APP_BUS } from "./current-bus.ts";
 export { LiveUpdates } from "./live-updates.ts";
 export { publish } from "./publish.ts";
 export { createRealtime, type Realtime } from "./realtime.ts";

@@ -19,7 +19,7 @@ import {
 } from "../rate-limit/index.ts";
 import { secretFingerprints } from "../session/index.ts";
 import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
-import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
+import { processApps } from "./app-registry.ts";
 import { ConnectionsByBuild } from "./connections-by-build.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 import { handlePoll } from "./handle-poll.ts";
@@ -70,7 +70,7 @@ export class LiveUpdates {
 
   /** Registers the application for `publish` and `realtime.use_bus`, until it is closed. */
   register(): void {
-    addApp(this.bus);
+    processApps.add(this.bus);
   }
 
   /**
@@ -89,7 +89,7 @@ export class LiveUpdates {
    */
   setDevelopment(onPublished?: OnPublished): void {
     this.bus.onPublished = onPublished;
-    setDevelopmentApp(this.bus);
+    processApps.setDevelopmentApp(this.bus);
   }
 
   /** Observes the operations of the bus from now on. */
@@ -159,7 +159,7 @@ export class LiveUpdates {
     this.#isClosed = true;
     this.#hub?.close();
     this.#hub = null;
-    await removeApp(this.bus);
+    await processApps.remove(this.bus);
   }
 
   #openHub(): SubscriptionHub {

@@ -1,5 +1,5 @@
 import type { Bus } from "../backends/index.ts";
-import { installBus } from "./app-registry.ts";
+import { processApps } from "./app-registry.ts";
 
 /** The settings of live updates. */
 export interface Realtime {
@@ -25,7 +25,7 @@ export interface Realtime {
 export function createRealtime({ isBuilt }: { readonly isBuilt: boolean }): Realtime {
   return Object.freeze({
     use_bus(bus: Bus): void {
-      if (installBus(bus, { isReplaceable: !isBuilt })) return;
+      if (processApps.installBus(bus, { isReplaceable: !isBuilt })) return;
       throw new Error(
         "realtime.use_bus: a bus is already in use. Call it once, at the top of src/app.ts, before anything is " +
           "published or subscribed to.",

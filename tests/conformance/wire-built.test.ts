@@ -2,14 +2,15 @@
 import { startBuilt } from "#test/run-tsweb";
 import { buildWireProject } from "#test/wire-app";
 import { COMMON_ENV, socketTarget, VARIANT_ENV } from "./wire/index.ts";
-import { describeWire } from "./wire.ts";
+import { describeWire, type TargetFactory } from "./wire.ts";
 
-describeWire("of the built server", async () => {
+/** Returns what starts the built server, with further variables of its environment. */
+const startWith = (env: Record<string, string>) => async (): Promise<TargetFactory> => {
   const project = await buildWireProject();
   const resources: { close(): unknown }[] = [];
   return {
     async open(variant) {
-      const server = await startBuilt(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant] });
+      const server = await startBuilt(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant], ...env });
       const target = socketTarget(server.address);
       resources.push(target, { close: () => server.stop() });
       return target;
@@ -19,4 +20,10 @@ describeWire("of the built server", async () => {
       project.remove();
     },
   };
+};
+
+describeWire("of the built server", startWith({}));
+
+describeWire("of the built server without its fast ways", startWith({ TSWEB_ORDINARY_HTTP: "all" }), {
+  hostDependent: true,
 });

@@ -2,11 +2,12 @@
  * The head, that is status line and headers, of responses that differ in nothing but their ids, length and date: the results
  * of calls, and most pages.
  *
- * `writeHead` checks each header with regular expressions, those that never change too. That takes 1.2 µs for a call, and 2 for
- * a page. So the head that Node has made for the first of these responses is kept, and what differs is replaced in it.
+ * `writeHead` checks each header with regular expressions, those that never change too. So the head that Node has made for the first of these responses is kept, and what differs is replaced in it.
+ *
+ * Measured gain: 2 % of the processor time of a call on Node 20, 4 to 6 % on Node 24; 1 to 2 % of a page.
  */
 import type { ServerResponse } from "node:http";
-import type { OutboundResponse } from "../http/index.ts";
+import type { OutboundResponse } from "../../http/index.ts";
 import { NodeResponse } from "./node-http.ts";
 
 /** A response with the fields that its head depends on and that have no public name. Without them, no head is prepared. */
@@ -31,12 +32,8 @@ const preparedHeads = new WeakMap<readonly string[], PreparedHead>();
 /** Node's `writeHead`. A response in which another package has replaced it gets no prepared head. */
 const { writeHead } = NodeResponse.prototype;
 
-/**
- * Writes the head of a response whose body has a known length.
- *
- * @param bytes the length of the body
- */
-export function writeHeadWithLength(outbound: OutboundResponse, response: RawResponse, bytes: number): void {
+/** As {@link writeOrdinaryHead}, from a prepared head if there is one for such a response. */
+export function writePreparedHead(outbound: OutboundResponse, response: RawResponse, bytes: number): void {
   const { status, headers, sharedHeaders } = outbound;
   const isPreparable = sharedHeaders && hasUsualHead(outbound, sharedHeaders.length, response);
   const prepared = isPreparable ? preparedHeads.get(sharedHeaders) : undefined;
@@ -45,9 +42,22 @@ export function writeHeadWithLength(outbound: OutboundResponse, response: RawRes
     response._header = headOf(prepared, headers, sharedHeaders.length, bytes);
     return;
   }
+  writeOrdinaryHead(outbound, response, bytes);
+  if (isPreparable) prepare(sharedHeaders, headers, response);
+}
+
+/**
+ * Writes the head of a response whose body has a known length.
+ *
+ * @param bytes the length of the body
+ */
+export function writeOrdinaryHead(
+  { status, headers }: OutboundResponse,
+  response: ServerResponse,
+  bytes: number,
+): void {
   headers.push("content-length", String(bytes));
   response.writeHead(status, headers);
-  if (isPreparable) prepare(sharedHeaders, headers, response);
 }
 
 /** What ids consist of. A line break would end a header. */

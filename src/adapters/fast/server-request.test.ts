@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { afterEach, expect, test } from "vitest";
-import { serverOptions } from "./server-options.ts";
 import { ServerRequest } from "./server-request.ts";
 
 let server: Server;
@@ -11,10 +10,13 @@ let socket: Socket;
 
 /** Starts a server with such requests, and a connection to it. */
 async function start(handle: (request: ServerRequest & IncomingMessage, response: ServerResponse) => void) {
-  server = createServer(serverOptions({ node: "20.19.0" }), (request, response) => {
-    if (!(request instanceof ServerRequest)) throw new Error("The server has not used the class.");
-    handle(request, response);
-  });
+  server = createServer(
+    { IncomingMessage: ServerRequest as unknown as typeof IncomingMessage },
+    (request, response) => {
+      if (!(request instanceof ServerRequest)) throw new Error("The server has not used the class.");
+      handle(request, response);
+    },
+  );
   await once(server.listen(0, "127.0.0.1"), "listening");
   socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   await once(socket, "connect");

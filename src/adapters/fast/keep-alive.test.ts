@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { openSocket, readUntil } from "#test/raw-http";
-import { Connections } from "./connections.ts";
+import { Connections } from "../connections.ts";
 import { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
-import { serverOptions } from "./server-options.ts";
 
 /** Times that tests can wait for. */
 const TIMES = { idleMs: 300, checkMs: 20 };
@@ -17,7 +16,7 @@ let end: () => void;
 const sockets: Socket[] = [];
 
 async function start(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
-  server = createServer(serverOptions({ node: "20.19.0" }), announceKeepAlive(handle));
+  server = createServer({ keepAliveTimeout: 0 }, announceKeepAlive(handle));
   end = watchIdleConnections(new Connections(server), TIMES);
   await once(server.listen(0, "127.0.0.1"), "listening");
 }

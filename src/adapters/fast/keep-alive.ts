@@ -1,12 +1,21 @@
 /**
  * How our own server closes idle connections.
  *
- * With `keepAliveTimeout`, Node sets a timer after each response and removes it at the next request, which takes 6% of the
- * processor time of a small call. Here, all connections are checked every few seconds.
+ * With `keepAliveTimeout`, Node sets a timer after each response and removes it at the next request. Here, all connections
+ * are checked every few seconds.
+ *
+ * Measured gain: 2 % of the processor time of a call on Node 20, 4 to 5 % on Node 24; 1 to 3 % of a page.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Connections } from "./connections.ts";
-import type { NodeHandler } from "./node.ts";
+
+/** The connections of a server. */
+interface ConnectionList {
+  /** Closes those that are idle for so many milliseconds. */
+  closeSilent(ms: number): void;
+}
+
+/** A handler of Node's servers. */
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * How long a connection may be idle, in milliseconds. Longer than the timeout of common proxies, so that a proxy does not send a
@@ -28,7 +37,7 @@ export interface IdleTimes {
 
 /** Closes idle connections until the returned function is called. Does not keep the process running. */
 export function watchIdleConnections(
-  connections: Connections,
+  connections: ConnectionList,
   { idleMs = IDLE_MS, checkMs = CHECK_MS }: IdleTimes = {},
 ): () => void {
   const check = setInterval(() => connections.closeSilent(idleMs), checkMs).unref();
@@ -41,7 +50,7 @@ interface KeptResponse extends ServerResponse {
 }
 
 /** Returns a handler whose responses tell clients how long a connection may be idle, as those of Node do. */
-export function announceKeepAlive(next: NodeHandler): NodeHandler {
+export function announceKeepAlive(next: RequestHandler): RequestHandler {
   return (request: IncomingMessage, response: KeptResponse) => {
     response._keepAliveTimeout = KEEP_ALIVE_MS;
     next(request, response);

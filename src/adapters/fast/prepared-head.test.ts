@@ -2,7 +2,7 @@ import { createServer, type Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openSocket, readUntil } from "#test/raw-http";
-import { writeResponse } from "./write-response.ts";
+import { writeResponse } from "../write-response.ts";
 
 const ID = "0123456789abcdef0123456789abcdef";
 const TRACEPARENT = `00-${ID}-0123456789abcdef-00`;
