@@ -4,7 +4,7 @@ import { createConsoleLogger } from "../logging/index.ts";
 import { AppBus } from "./app-bus.ts";
 
 /** The applications of a process, and the bus that `realtime.use_bus` has installed for all of them. */
-export class AppRegistry {
+class AppRegistry {
   /** The bus of each application that is open. */
   readonly #apps = new Set<AppBus>();
   /**
