@@ -9,5 +9,5 @@ const ACCOUNTS_DATABASE_URL = `file:${mkdtempSync(`${tmpdir()}/accounts-`)}/acco
 export default defineConfig({
   plugins: [tsweb()],
   // The hash of a password is slow on purpose.
-  test: { env: { ACCOUNTS_DATABASE_URL }, testTimeout: 30_000 },
+  test: { env: { ACCOUNTS_DATABASE_URL, WEB_ORIGIN: "http://localhost" }, testTimeout: 30_000 },
 });

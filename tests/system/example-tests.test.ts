@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { copyExample, repository } from "#test/copy-example";
 
-it.each([["accounts", 3]] as const)(
+it.each([["accounts", 24]] as const)(
   "the tests of the example %s pass, with a database of their own",
   { timeout: 120_000 },
   async (name, numPassedTests) => {

@@ -1,6 +1,5 @@
 /** The providers of "Continue with …". Each is offered when its variables are set: see README.md. */
 import * as oidc from "openid-client";
-import { oidc_userinfo } from "tsweb/auth";
 
 /** What a provider says about a user. */
 export interface Profile {
@@ -40,7 +39,7 @@ export const providers: readonly Provider[] = [openIdConnect(process.env), gitHu
   (provider) => provider !== null,
 );
 
-/** A provider with OpenID Connect, such as Google, Microsoft, GitLab or Keycloak. It describes itself below its issuer. */
+/** A provider with OpenID Connect, such as Google, GitLab, Okta or Keycloak. It describes itself below its issuer. */
 function openIdConnect(env: NodeJS.ProcessEnv): Provider | null {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME } = env;
   if (!areSet({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET })) return null;
@@ -68,12 +67,11 @@ function openIdConnect(env: NodeJS.ProcessEnv): Provider | null {
       });
       const idToken = tokens.claims();
       if (!idToken) throw new Error("The provider has sent no ID token");
-      const { userinfo_endpoint } = configuration.serverMetadata();
       // Many providers have the address in the ID token. Others only respond with it.
-      const needsUserinfo = idToken.email === undefined && userinfo_endpoint !== undefined;
-      const userinfo = needsUserinfo ? await oidc_userinfo(userinfo_endpoint, tokens.access_token) : idToken;
-      if (userinfo.sub !== idToken.sub) throw new Error("The user info is that of another user");
-      const { email, email_verified, name } = userinfo;
+      const { email, email_verified, name } =
+        idToken.email === undefined
+          ? await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
+          : idToken;
       return profileOf({ issuer: idToken.iss, subject: idToken.sub, email, isVerified: email_verified === true, name });
     },
   };
