@@ -1,7 +1,6 @@
 import { access, constants, stat, unlink } from "node:fs/promises";
 import { ConfigError } from "../config/index.ts";
-import { SegmentReader } from "./segment-reader.ts";
-import { appendEntry, listSegments, sealSegment, segmentPath } from "./segments.ts";
+import { appendEntry, listSegments, SegmentReader, sealSegment, segmentPath } from "./segments.ts";
 import { KEEP_SECONDS, type LogPosition, type RevocationRead, type RevocationStore } from "./store.ts";
 
 /** The options of {@link fileRevocations}. */

@@ -1,5 +1,4 @@
-import { SEQ_LIMIT } from "./position.ts";
-import { KEEP_SECONDS, type LogPosition, type RevocationRead } from "./store.ts";
+import { KEEP_SECONDS, type LogPosition, type RevocationRead, SEQ_LIMIT } from "./store.ts";
 
 /** What is looked up of a session. */
 export interface CheckedSession {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /**
  * The contract of a store of revocations. `tests/conformance/revocations.ts` is the suite that every implementation
  * passes.
@@ -15,7 +17,7 @@ export interface LogPosition {
 
 /** An entry of a revocation log. */
 export interface Revocation {
-  /** Whom it signs out: see `subjects.ts`. */
+  /** Whom it signs out, as {@link subjectOfUser} and {@link subjectOfSignIn} return it. */
   readonly subject: string;
   readonly seq: number;
 }
@@ -66,3 +68,44 @@ export interface RevocationStore {
  * that an older entry would refuse has expired.
  */
 export const KEEP_SECONDS = 8 * 24 * 60 * 60;
+
+const POSITION = /^([0-9a-z]{1,20})\.([0-9a-z]{1,9})$/;
+
+/** Positions of a log have a smaller `seq`: a time in milliseconds until the year 2248. */
+export const SEQ_LIMIT = 2 ** 43;
+
+/** Returns a position as session cookies contain it. @see docs/protocol.md 7.3 */
+export function formatLogPosition({ epoch, seq }: LogPosition): string {
+  return `${epoch}.${seq.toString(36)}`;
+}
+
+/** Returns the position of a session cookie; `null` for any other value, also one of another type. */
+export function parseLogPosition(value: unknown): LogPosition | null {
+  const [, epoch, digits] = typeof value === "string" ? (POSITION.exec(value) ?? []) : [];
+  if (epoch === undefined || digits === undefined) return null;
+  const seq = Number.parseInt(digits, 36);
+  return seq < SEQ_LIMIT ? { epoch, seq } : null;
+}
+
+/** The bytes of a hash that identify a subject: nobody finds two users with the same one. */
+const HASH_BYTES = 16;
+
+/** The format of every subject: its kind, and a hash in base64url. */
+export const SUBJECT_PATTERN = /^[us]:[\w-]{22}$/;
+
+/**
+ * Returns the subject of a revocation of all sign-ins of a user. The store contains a hash, since a user id can be long or
+ * an e-mail address.
+ */
+export function subjectOfUser(sub: string): string {
+  return `u:${hash(sub)}`;
+}
+
+/** Returns the subject of a revocation of one sign-in. */
+export function subjectOfSignIn(sid: string): string {
+  return `s:${hash(sid)}`;
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest().subarray(0, HASH_BYTES).toString("base64url");
+}

@@ -23,7 +23,7 @@ const REPLICA_TIMEOUT_MS = 1_000;
 /**
  * The log is one sorted set, so that Redis cannot lose a part of it: each subject with the `seq` of its last entry as the
  * score, the member `e:<epoch>` with 0, the member `end` with the last `seq`, and the member `r:<run>` with 0, the run of
- * the server that has appended last (see `redis-scripts.ts`). It does not expire.
+ * the server that has appended last (see `scripts.ts`). It does not expire.
  *
  * A `seq` is the time of Redis in milliseconds, but greater than every one before it. So a Redis that was restored from a
  * backup continues after what was lost.

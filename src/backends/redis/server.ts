@@ -22,7 +22,7 @@ export interface RedisServerState {
   readonly acceptsUnreplicated: boolean;
   /**
    * The run of the server, for the scripts: its `run_id` with the offset at which it was promoted, if it was, and
-   * whether its data belong to that run only (see `redis-scripts.ts`).
+   * whether its data belong to that run only (see `scripts.ts`).
    */
   readonly run: string;
 }

@@ -9,11 +9,12 @@ export {
   ERROR_PAGE_SCRIPT,
   moduleGraphOf,
   POLICY_REPORTS_PATH,
+  rejectMissingAssets,
+  retryFailedResolves,
   VIRTUAL,
 } from "./assets.ts";
 export { serveBrowserFiles } from "./browser-files.ts";
 export { completeEdits, EditVersions, reportEdits } from "./file-watching.ts";
-export { rejectMissingAssets, retryFailedResolves } from "./missing-files.ts";
 export { runModules } from "./module-runner.ts";
 export { panelLine, servePanel } from "./panel.ts";
 export {
