@@ -3,10 +3,10 @@ export {
   type ClosableAppLog,
   createAppLog,
   isPublishFailure,
+  LineSummary,
   markPublishFailure,
   type RefusalReason,
 } from "./app-log.ts";
-export { LineSummary } from "./line-summary.ts";
 export { droppedLogLines, LOG_LEVELS, type LogLevel, logEvent } from "./log-output.ts";
 export {
   backgroundLog,

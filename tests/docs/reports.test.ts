@@ -34,7 +34,7 @@ const REPORTS = [
     "tests/system/dev-edits",
     "after an edit of a module stops it before the new one runs",
   ],
-  ["a skipped view transition", "src/cli/dev/page/outdated-page", "does not report that the browser has skipped a view"],
+  ["a skipped view transition", "src/cli/dev/page/errors", "does not report that the browser has skipped a view"],
   ["packages that Vite finds late", "tests/browser/vite-plugins", "is bundled at the start, so that the first visit"],
   ["a syntax error saved in a view", "tests/browser/dev-errors", "of syntax in a view (%s) is shown in an overlay"],
   [

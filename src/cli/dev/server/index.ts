@@ -13,7 +13,7 @@ export {
   retryFailedResolves,
   VIRTUAL,
 } from "./assets.ts";
-export { serveBrowserFiles } from "./browser-files.ts";
+export { ServedSourceMaps, serveBrowserFiles } from "./browser-files.ts";
 export { completeEdits, EditVersions, reportEdits } from "./file-watching.ts";
 export { runModules } from "./module-runner.ts";
 export { panelLine, servePanel } from "./panel.ts";
@@ -26,5 +26,4 @@ export {
   setHeaders,
 } from "./requests.ts";
 export { Restarts, restartWithConfig } from "./restart.ts";
-export { ServedSourceMaps } from "./source-maps.ts";
 export { scanViews } from "./view-modules.ts";

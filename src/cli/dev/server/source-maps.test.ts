@@ -1,6 +1,6 @@
 import type { DevEnvironment } from "vite";
 import { expect, it } from "vitest";
-import { ServedSourceMaps } from "./source-maps.ts";
+import { ServedSourceMaps } from "./browser-files.ts";
 
 /** Maps the first column of the first line to line 5, column 3. */
 const MAPPINGS = "AAIE";

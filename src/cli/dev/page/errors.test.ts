@@ -15,7 +15,7 @@ import {
 let script = "";
 
 beforeAll(async () => {
-  const entry = fileURLToPath(new URL("./outdated-page.ts", import.meta.url));
+  const entry = fileURLToPath(new URL("./errors.ts", import.meta.url));
   const result = await build({
     configFile: false,
     logLevel: "silent",
@@ -33,7 +33,10 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
   let age = () => editAgeMs;
   const console: string[] = [];
   const openedAt = performance.now();
-  const listeners = new Map<string, (event: object) => void>();
+  const listeners = new Map<string, ((event: object) => void)[]>();
+  const dispatch = (name: string, event: object) => {
+    for (const listener of listeners.get(name) ?? []) listener(event);
+  };
   const updates = new Map<string, (payload: object) => void>();
   const reports: { readonly message: string; readonly overlay: boolean }[] = [];
   const hot = {
@@ -50,7 +53,7 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
     };
     const event = { error, preventDefault, stopImmediatePropagation, defaultPrevented };
     Object.defineProperty(event, "defaultPrevented", { get: () => defaultPrevented });
-    listeners.get("error")?.(event);
+    dispatch("error", event);
     if (!defaultPrevented) console.push(error.message);
   };
   const window = {
@@ -70,7 +73,8 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
     ...{ Error, DOMException, setTimeout, clearTimeout, Date, reportError: dispatchError },
     console: { error: (...texts: unknown[]) => console.push(texts.join(" ")) },
     performance: { now: () => performance.now(), getEntriesByType: () => [{ requestStart: openedAt }] },
-    addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
+    addEventListener: (name: string, listener: (event: object) => void) =>
+      listeners.set(name, [...(listeners.get(name) ?? []), listener]),
   };
   runInNewContext(script, window);
   return {
@@ -79,18 +83,17 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
       dispatchError(Object.assign(new Error(message), { stack }));
     },
     /** Rejects a promise that nothing awaits. */
-    reject: (reason: unknown) =>
-      listeners.get("unhandledrejection")?.({ promise: {}, reason, defaultPrevented: false }),
+    reject: (reason: unknown) => dispatch("unhandledrejection", { promise: {}, reason, defaultPrevented: false }),
     failToHydrate(message: string) {
       const detail = () => dispatchError(Object.assign(new Error(message), { stack: "" }));
-      listeners.get(HYDRATION_PROBLEM_EVENT)?.({ detail, preventDefault: () => undefined });
+      dispatch(HYDRATION_PROBLEM_EVENT, { detail, preventDefault: () => undefined });
     },
     failToUpdate(message: string) {
       let isPrevented = false;
       const preventDefault = () => {
         isPrevented = true;
       };
-      listeners.get(UPDATE_FAILURE_EVENT)?.({ detail: message, preventDefault });
+      dispatch(UPDATE_FAILURE_EVENT, { detail: message, preventDefault });
       if (!isPrevented) console.push(`[vite] ${message}`);
     },
     /** Edits a file: the server has detected it. */
@@ -102,8 +105,8 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
     reloads: () => reloads,
     update: (...paths: string[]) => updates.get("vite:beforeUpdate")?.({ updates: paths.map((path) => ({ path })) }),
     render: () => render(),
-    cancelReload: () => listeners.get("beforeunload")?.({ defaultPrevented: true }),
-    updateViews: () => listeners.get(VIEWS_UPDATE_EVENT)?.({}),
+    cancelReload: () => dispatch("beforeunload", { defaultPrevented: true }),
+    updateViews: () => dispatch(VIEWS_UPDATE_EVENT, {}),
     reload: () => updates.get("vite:beforeFullReload")?.({}),
     reported: () => reports.map(({ message }) => message),
   };
