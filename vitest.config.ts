@@ -100,7 +100,11 @@ const ORDINARY_HTTP = [
   "write-response",
 ] as const;
 
+/** `npm run times` records what each file costs. */
+const recording = process.env.TSWEB_TEST_TIMES === undefined ? {} : { setupFiles: ["tests/support/record-times.ts"] };
+
 const unitTests = {
+  ...recording,
   sequence: { groupOrder: 0 },
   expect: { poll: { timeout: 30_000 } },
   maxWorkers: 3, // on two cores: some files wait for time limits
@@ -108,6 +112,7 @@ const unitTests = {
 };
 
 const systemTests = {
+  ...recording,
   // Runs after the unit tests, because their failures are easier to understand.
   sequence: { groupOrder: 1 },
   globalSetup: ["tests/support/once-per-run.ts"],
@@ -115,7 +120,7 @@ const systemTests = {
   expect: { poll: { timeout: 60_000 } },
   testTimeout: 240_000,
   hookTimeout: 300_000,
-  maxWorkers: 5, // on two cores: on average a file uses 0.4 of one
+  maxWorkers: 6, // on two cores: on average a file uses a third of one
 };
 
 export default defineConfig({

@@ -3,7 +3,8 @@
 // `npm run torture -- --runs 10 --bus redis --seed 1`. Without --bus, it uses Redis and then NATS. Each run adds 1 to the
 // seed. `npm run torture -- restarts` restarts processes 10 times each behind nginx and Caddy, and workers, under load.
 // `npm run torture -- clusters` kills and freezes the primary of a Redis with Sentinel, a Redis cluster and a NATS cluster 5
-// times each. With --down-after 5000, Redis detects it after that time, in milliseconds.
+// times each. With --down-after 5000, Redis detects it after that time, in milliseconds. `npm run torture -- requests` sends
+// requests ahead on 500 connections, to every host of an application.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPrograms, programsOf } from "./programs.mjs";
@@ -25,6 +26,7 @@ const suites = {
   live: ["tests/fault/live-torture.test.ts", "tests/fault/live-memory.test.ts", "tests/fault/streams.test.ts"],
   restarts: ["tests/fault/restarts.test.ts"],
   clusters: ["tests/fault/clusters.test.ts"],
+  requests: ["tests/fault/pipelining.test.ts"],
 };
 const tests = Object.hasOwn(suites, suite) && rest.length === 0 ? suites[suite] : undefined;
 if (!tests) {
