@@ -2,52 +2,62 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * The files below tests/ that take longest, in the order in which they are started: first those that mostly wait, for
- * time limits and for downloads, so that other files run at the same time. All other files run after them.
+ * The files below tests/ that take longest (`npm run times` prints it), in the order in which they are started, so that none of
+ * them is left when all others have ended. All other files run after them.
  */
 const SLOW_FILES = [
-  "system/auth-runtimes",
-  "compile/react-libraries",
-  "mistakes/commands",
   "mistakes/development",
-  "browser/accounts",
-  "browser/accounts-interface",
-  "dist/first-application",
-  "system/dev-edits",
-  "browser/chat-live",
-  "dist/new",
-  "fault/bus",
-  "fault/restarts",
-  "browser/board",
-  "browser/dev-errors",
-  "conformance/wire-hosts",
-  "conformance/wire-mounted",
-  "browser/chat",
-  "browser/dev",
-  "system/hostile-requests",
-  "system/build",
+  "compile/react-libraries",
   "system/workers",
-  "system/imports",
-  "system/dev-process",
-  "dist/deploy",
-  "dist/redis",
-  "dist/nats",
-  "browser/forms",
-  "browser/live-proxy",
-  "compile/register",
-  "conformance/wire-dev",
-  "conformance/wire-own",
-  "fault/live-torture",
+  "mistakes/commands",
+  "fault/pipelining",
+  "browser/dev-errors",
+  "browser/accounts",
+  "browser/dev",
+  "system/starting-and-stopping",
+  "dist/new",
+  "system/build",
+  "browser/vite-plugins",
+  "browser/chat-live",
+  "fault/restarts",
+  "dist/first-application",
+  "browser/board",
+  "conformance/wire-hosts",
+  "system/dev-edits",
+  "system/dev-files",
+  "browser/chat",
+  "fault/clusters",
   "fault/live-stalled",
+  "engines/engines",
+  "conformance/unit-newest",
+  "browser/accounts-interface",
+  "compile/register",
+  "system/dev-process",
+  "fault/log-output",
   "browser/auth-codes-and-links",
   "browser/passkeys",
-  "system/starting-and-stopping",
-  "browser/vite-plugins",
-  "system/dev-files",
-  "browser/forms-enhanced",
+  "browser/panel",
+  "conformance/bus-nats",
+  "browser/live-proxy",
+  "fault/live-torture",
+  "browser/live-client-app",
+  "system/scripts-and-openapi",
+  "fault/nats-cluster",
+  "dist/deploy",
   "fault/live-memory",
-  "fault/log-output",
-  "conformance/bus",
+  "conformance/wire-dev",
+  "system/commands",
+  "system/imports",
+  "browser/deployment",
+  "system/dev-config",
+  "browser/forms",
+  "system/signing-out",
+  "conformance/wire-mounted",
+  "compile/server-only",
+  "fault/bus",
+  "system/hostile-requests",
+  "fault/streams",
+  "system/allocations",
 ] as const;
 
 class SlowFirst extends BaseSequencer {
@@ -61,10 +71,14 @@ class SlowFirst extends BaseSequencer {
 }
 
 /**
- * The folders below src/ whose modules keep no state of the process: no registry of applications, no log output, no page of
- * a browser. Their test files run one after the other in the same process.
+ * The folders below src/ whose tests depend on no state of the process: not on the registry of applications, the log output or the
+ * page of a browser. Their test files run one after the other in the same process.
  */
-const WITHOUT_STATE = [
+const IN_ONE_PROCESS = [
+  "adapters",
+  "backends",
+  "pages",
+  "server",
   "auth",
   "cli",
   "client",
@@ -80,6 +94,9 @@ const WITHOUT_STATE = [
   "text",
   "bodies",
 ] as const;
+
+/** The tests in these folders that install a bus for all applications of the process. */
+const WITH_OWN_BUS = ["health", "publish-failures", "revocations-shared"].map((name) => `src/server/${name}.test.ts`);
 
 /**
  * The tests of system/ that are in a process of their own: they import modules of src/ that keep state of the process, or
@@ -131,8 +148,7 @@ export default defineConfig({
         test: {
           ...unitTests,
           name: "unit",
-          include: ["src/**/*.test.ts"],
-          exclude: WITHOUT_STATE.map((folder) => `src/${folder}/**`),
+          include: ["src/*.test.ts", `src/!(${IN_ONE_PROCESS.join("|")})/**/*.test.ts`, ...WITH_OWN_BUS],
           pool: "threads", // a thread starts in less time than a process
         },
       },
@@ -142,14 +158,15 @@ export default defineConfig({
           name: "unit-ordinary-http",
           include: ORDINARY_HTTP.map((name) => `src/adapters/${name}.test.ts`),
           env: { TSWEB_ORDINARY_HTTP: "all" },
-          pool: "threads",
+          isolate: false,
         },
       },
       {
         test: {
           ...unitTests,
-          name: "unit-without-state",
-          include: WITHOUT_STATE.map((folder) => `src/${folder}/**/*.test.ts`),
+          name: "unit-in-one-process",
+          include: IN_ONE_PROCESS.map((folder) => `src/${folder}/**/*.test.ts`),
+          exclude: WITH_OWN_BUS,
           isolate: false, // half of the processor time
         },
       },

@@ -30,18 +30,22 @@ export interface OpenPage {
 export class DevGuestBook {
   readonly #project: TestProject;
   readonly #server: RunningServer;
-  readonly #browser: Browser;
+  /** That of all pages: its cache has the modules that no mistake changes. */
+  readonly #context: BrowserContext;
 
-  private constructor(project: TestProject, server: RunningServer, browser: Browser) {
+  private constructor(project: TestProject, server: RunningServer, context: BrowserContext) {
     this.#project = project;
     this.#server = server;
-    this.#browser = browser;
+    this.#context = context;
   }
 
   /** Creates a guest book, and starts the development server. */
   static async start(browser: Browser): Promise<DevGuestBook> {
     const project = createGuestBook();
-    const guestBook = new DevGuestBook(project, await startDev(project.dir), browser);
+    const server = await startDev(project.dir);
+    const context = await browser.newContext({ baseURL: server.address });
+    context.setDefaultTimeout(WAITING.timeout);
+    const guestBook = new DevGuestBook(project, server, context);
     await guestBook.#receiveUpdates();
     return guestBook;
   }
@@ -59,12 +63,12 @@ export class DevGuestBook {
 
   /** Opens an empty page of a new user. */
   async newPage(): Promise<OpenPage> {
-    const context = await this.#newContext();
-    const page = await context.newPage();
+    await this.#context.clearCookies();
+    const page = await this.#context.newPage();
     const console: string[] = [];
     page.on("console", (message) => console.push(message.text()));
     page.on("pageerror", (error) => console.push(`${error.message}\n${error.stack}`));
-    return { page, console, close: () => context.close() };
+    return { page, console, close: () => page.close() };
   }
 
   /** Returns a function that returns what is shown in a place since this call. */
@@ -116,15 +120,9 @@ export class DevGuestBook {
     return (await fetch(`${this.#server.address}/__web/dev/@tsweb/edits`)).text();
   }
 
-  async #newContext(): Promise<BrowserContext> {
-    const context = await this.#browser.newContext({ baseURL: this.#server.address });
-    context.setDefaultTimeout(WAITING.timeout);
-    return context;
-  }
-
   /** Receives the updates of all edits: without any connection, Vite sends the last one to the next page. */
   async #receiveUpdates(): Promise<void> {
-    const page = await (await this.#newContext()).newPage();
+    const page = await this.#context.newPage();
     await page.goto("/__web/dev/@tsweb/edits");
     const url = `${this.#server.address}/__web/dev/@vite/client`;
     const client = await (await fetch(url, { headers: { "sec-fetch-dest": "script" } })).text();
