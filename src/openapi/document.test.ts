@@ -217,6 +217,32 @@ describe("the security of an OpenAPI operation", () => {
   });
 });
 
+describe("the bearer scheme of an OpenAPI document", () => {
+  const authenticate = () => null;
+  const scheme = { type: "http", scheme: "bearer", description: expect.any(String) };
+
+  it("is an alternative to the session cookie and the CSRF token, if the application has authenticate", () => {
+    for (const [options, session] of [
+      [{ authenticate }, { session: [] }],
+      [
+        { ...WITH_CSRF, authenticate },
+        { session: [], csrf: [] },
+      ],
+    ] as const) {
+      const document = documentOf(whole, options);
+      expect(at(document.components, "securitySchemes", "bearer")).toEqual(scheme);
+      expect(operation(document, "secret")).toHaveProperty("security", [session, { bearer: [] }]);
+      expect(operation(document, "nothing")).toHaveProperty("security", []);
+    }
+    expect(documentOf(whole).components).not.toHaveProperty("securitySchemes.bearer");
+  });
+
+  it("is there without functions that require a user: all of them accept a token", () => {
+    const { components } = documentOf({ nothing }, { authenticate });
+    expect(components.securitySchemes).toEqual({ bearer: scheme });
+  });
+});
+
 describe("/__web/openapi.json", () => {
   const get = (app: App) => app.fetch(new Request(`http://shop.example${app.base}/__web/openapi.json`));
 

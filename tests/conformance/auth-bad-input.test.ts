@@ -40,6 +40,7 @@ const CASES: Readonly<Record<string, Case>> = {
     codes: ["validation_error"],
     numRuns: 40,
   },
+  hash_token: { args: ["token"], isResult: isString, throws: [TypeError] },
   issue_magic_token: { args: [SECRET, "ada", { ttl: 60 }], isResult: isString, throws: [TypeError, RangeError] },
   oidc_userinfo: {
     args: ["https://example.com/userinfo", "token"],
