@@ -236,6 +236,7 @@ describe("Continue with GitHub", () => {
     github.user = { id: "85", login: "hopper", name: null, emails: addresses(grace.email) };
     const eve = new User();
     await expectRefused(eve, await eve.continueWithGitHub(), "unreachable");
+    expect(app.output()).toContain("The sign-in with github failed: no user id was sent");
   });
 
   it("explains that the user has not allowed it", async () => {
@@ -410,7 +411,10 @@ describe("a callback", () => {
       const query = new URLSearchParams({ error, error_description: "line\nbreak", state, iss: provider.issuer });
       const response = await ada.get(`/sign-in/oidc/callback?${query}`);
       await expectRefused(ada, response, error === "access_denied" ? "denied" : "unreachable");
-      expect(app.output()).not.toContain("line\nbreak");
+      for (const text of ["line\nbreak", "<script>"]) expect(app.output()).not.toContain(text);
+      if (error === "server_error") {
+        expect(app.output()).toMatch(/The sign-in with oidc failed: AuthorizationResponseError, \w+, server_error\n/);
+      }
     },
   );
 

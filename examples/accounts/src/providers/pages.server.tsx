@@ -4,7 +4,7 @@ import { startSignIn } from "../shared/sign-in-steps.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
 import { accountOf } from "./account-of.server.ts";
 import { startPending, takePending } from "./pending.server.ts";
-import { type Profile, type Provider, providers } from "./providers.server.ts";
+import { type Profile, type Provider, ProviderError, providers } from "./providers.server.ts";
 
 /** Leads to the provider. */
 export const start = page("/sign-in/:provider", async ({ provider: id }) => {
@@ -77,11 +77,14 @@ function callbackUrl({ id }: Provider, query: Readonly<Record<string, string>> =
   return new URL(`/sign-in/${id}/callback?${new URLSearchParams(query)}`.replace(/\?$/, ""), siteUrl());
 }
 
-/** Logs why a provider has failed, without what it has sent: an error may contain a token or a profile. */
+/** Logs why a provider has failed, by the codes of the error: its message or cause may contain a token or a profile. */
 function failed({ id }: Provider, error: unknown) {
   const { name, code, error: response, cause } = error as Record<string, unknown>; // reading a field of any error is safe
   if (response === "access_denied") return redirect("/sign-in/failed?reason=denied");
+  // The provider chooses `response`, for example invalid_client for a wrong secret: a line break would forge a line of the log.
   const { code: reason } = Object(cause) as { code?: unknown };
-  console.warn(`The sign-in with ${id} failed: ${[name, code, reason].filter(Boolean).join(", ")}`);
+  const reasons = error instanceof ProviderError ? [error.message] : [name, code, response, reason];
+  const words = reasons.filter((reason) => typeof reason === "string" && /^[\w ./-]{1,60}$/.test(reason));
+  console.warn(`The sign-in with ${id} failed: ${words.join(", ")}`);
   return redirect("/sign-in/failed?reason=unreachable");
 }

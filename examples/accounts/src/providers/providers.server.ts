@@ -31,6 +31,11 @@ export interface Provider {
   readProfile(callback: URL, checks: Checks): Promise<Profile>;
 }
 
+/** A provider that does not send what it should. The message contains nothing that it has sent. */
+export class ProviderError extends Error {
+  override readonly name = "ProviderError";
+}
+
 /** How long each request to a provider may take. */
 const TIMEOUT_SECONDS = 5;
 
@@ -66,7 +71,7 @@ function openIdConnect(env: NodeJS.ProcessEnv): Provider | null {
         idTokenExpected: true,
       });
       const idToken = tokens.claims();
-      if (!idToken) throw new Error("The provider has sent no ID token");
+      if (!idToken) throw new ProviderError("no ID token was sent");
       // Many providers have the address in the ID token. Others only respond with it.
       const { email, email_verified, name } =
         idToken.email === undefined
@@ -97,7 +102,7 @@ function gitHub(env: NodeJS.ProcessEnv): Provider | null {
 
   const get = async (path: string, token: string): Promise<unknown> => {
     const response = await oidc.fetchProtectedResource(configuration, token, new URL(api + path), "GET");
-    if (!response.ok) throw new Error(`GitHub responded with ${response.status}`);
+    if (!response.ok) throw new ProviderError(`${path} responded with ${response.status}`);
     return response.json();
   };
   return {
@@ -135,7 +140,7 @@ function profileOf(fields: {
   readonly name: unknown;
 }): Profile {
   const { issuer, subject, isVerified } = fields;
-  if (typeof subject !== "string" || subject === "") throw new Error("The provider has sent no user id");
+  if (typeof subject !== "string" || subject === "") throw new ProviderError("no user id was sent");
   const email = typeof fields.email === "string" ? fields.email : "";
   const name = typeof fields.name === "string" && fields.name.trim() !== "" ? fields.name : email.replace(/@.*/, "");
   return { issuer, subject, email, isVerified, name: name.slice(0, 100) };
