@@ -51,8 +51,7 @@ import {
   rejectReact,
   type ViteRuleResolver,
 } from "./rules/index.ts";
-import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
-import { strictSignatures } from "./strict-signatures.ts";
+import { type Compiled, emitServerCode, mayContainDeclarations, strictSignatures } from "./server-code.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileErrorOf, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
-import { strictSignatures, strictSignaturesWithin } from "./strict-signatures.ts";
+import { strictSignatures, strictSignaturesWithin } from "./server-code.ts";
 
 const IMPORT = 'import { server } from "tsweb";\n';
 

@@ -16,8 +16,7 @@ import {
   RUNTIME_TARGET,
   rejectUnsupportedSyntax,
 } from "./runtime-syntax.ts";
-import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
-import { strictSignatures } from "./strict-signatures.ts";
+import { type Compiled, emitServerCode, mayContainDeclarations, strictSignatures } from "./server-code.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 import { pathsResolver } from "./tsconfig-paths.ts";
 

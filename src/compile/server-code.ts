@@ -1,10 +1,25 @@
+import { createHash } from "node:crypto";
 import MagicString, { type SourceMap } from "magic-string";
-import type { PageSource, Signature } from "../protocol/index.ts";
+import type { PageSource, Parameter, Signature, TypeShape } from "../protocol/index.ts";
+import { type DocumentationReader, documentationOf } from "./documentation.ts";
 import { emitTemplates } from "./markup-templates.ts";
-import { type Declaration, type ModuleFacts, readModule, relativePath } from "./modules/index.ts";
+import {
+  type Declaration,
+  type ModuleFacts,
+  type ModuleResolver,
+  readModule,
+  relativePath,
+  resolveExport,
+} from "./modules/index.ts";
 import { checkModuleAlone, mayBreakRule } from "./rules/index.ts";
-import { strictSignaturesWithin } from "./strict-signatures.ts";
-import { isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
+import { type ImportedName, isInNodeModules, isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
+import {
+  addParameterShapes,
+  readResultShape,
+  type TypeDeclaration,
+  type TypeLookup,
+  type TypeModule,
+} from "./type-shapes/index.ts";
 
 /** A compiled module. */
 export interface Compiled {
@@ -83,4 +98,121 @@ function appendArgument(text: MagicString, { kind, call }: Declaration, literal:
 
 function pageSource({ nameRange }: Declaration, source: SourceFile, root: string): PageSource {
   return { file: relativePath(source.file, root), line: sourceLocation(source, nameRange.start).line };
+}
+
+/** The signatures of a module's server functions, with the shapes that strict applications check. */
+interface StrictSignatures {
+  readonly functions: readonly Signature[];
+  /** The other files whose types were read. When one of them changes, the signatures must be read again. */
+  readonly files: readonly string[];
+}
+
+/** Adds shapes to the signatures of a module, from the types of this module alone. */
+export function strictSignaturesWithin(facts: ModuleFacts): readonly Signature[] {
+  return addShapes(facts, () => undefined);
+}
+
+/** The options of {@link strictSignatures}. */
+interface SignatureOptions {
+  /** Whether signatures have the documentation of their functions. Only the OpenAPI document uses it. */
+  readonly documented?: boolean;
+  /** Whether signatures have the hash with which the server recognizes calls of other builds. */
+  readonly hashed?: boolean;
+}
+
+/** Adds shapes to the signatures of a module, from its types and those of the project's other modules. */
+export async function strictSignatures(
+  facts: ModuleFacts,
+  resolver: ModuleResolver,
+  { documented = false, hashed = false }: SignatureOptions = {},
+): Promise<StrictSignatures> {
+  const documentation = documented && facts.functions.length > 0 ? documentationOf(facts) : undefined;
+  const declarations = new Map<string, TypeDeclaration | undefined>();
+  const files = new Set<string>();
+  // Each module is read once: recursive types are recognized by the identity of their nodes.
+  const modules = new Map<string, TypeModule>([[facts.source.file, facts]]);
+  // Reading types is synchronous and finding modules is not. Each round reads all types and collects the imports
+  // that are still unknown. Types of imported modules may need further imports, and so another round.
+  for (;;) {
+    const missing = new Map<string, readonly [TypeModule, ImportedName]>();
+    const lookup: TypeLookup = (from, imported) => {
+      const key = `${from.source.file}\n${imported.source}\n${imported.name}`;
+      if (!declarations.has(key)) missing.set(key, [from, imported]);
+      return declarations.get(key);
+    };
+    const functions = addShapes(facts, lookup, { documentation, hashed });
+    if (missing.size === 0) return { functions, files: [...files] };
+    for (const [key, [from, imported]] of missing) {
+      const id = await resolver.resolve(imported.source, from.source.file);
+      const declaration =
+        id === undefined || isInNodeModules(id) ? undefined : await findTypeDeclaration(id, imported.name, resolver);
+      if (!declaration || id === undefined) {
+        declarations.set(key, undefined);
+        continue;
+      }
+      const { file } = declaration.module.source;
+      const module = modules.get(file) ?? declaration.module;
+      modules.set(file, module);
+      declarations.set(key, { ...declaration, module });
+      files.add(id).add(file);
+    }
+  }
+}
+
+function addShapes(
+  { functions, functionNodes, ...module }: ModuleFacts,
+  lookup: TypeLookup,
+  { documentation, hashed = false }: { documentation?: DocumentationReader | undefined; hashed?: boolean } = {},
+): readonly Signature[] {
+  return functions.map((signature, index) => {
+    const fn = functionNodes[index];
+    const withShapes = fn ? addParameterShapes(signature, fn, module, lookup) : signature;
+    const hash = fn && hashed ? signatureHash(withShapes, readResultShape(fn, module, lookup)) : undefined;
+    return {
+      ...withShapes,
+      ...(hash === undefined ? {} : { hash }),
+      ...(documentation ? { documentation: documentation(index, lookup) } : {}),
+    };
+  });
+}
+
+/** Returns the declaration of a type that a module exports. */
+async function findTypeDeclaration(
+  id: string,
+  name: string,
+  resolver: ModuleResolver,
+): Promise<TypeDeclaration | undefined> {
+  const resolved = await resolveExport(id, name, resolver);
+  const entry = resolved?.facts.exports.named.find((exported) => exported.name === resolved.name);
+  return resolved && entry?.local !== undefined ? { module: resolved.facts, local: entry.local } : undefined;
+}
+
+/** The annotated type of a result, and the recursive types that it refers to. */
+interface ResultType {
+  readonly shape: TypeShape;
+  readonly shapes: readonly TypeShape[];
+}
+
+/**
+ * Returns a short hash of what a caller depends on: names, order, resolved types and optionality of the parameters, whether
+ * the result is streamed, and the annotated type of the result. The names of types, defaults and comments do not count.
+ *
+ * The types are those that strict applications check. Of any other type, only its text counts.
+ *
+ * @param result the type of the result; `undefined` if it is not annotated
+ * @returns six characters of base64url: two signatures have the same hash with a probability of 2^-36
+ * @see docs/protocol.md 3.9
+ */
+function signatureHash({ stream, keyed, params, shapes }: Signature, result: ResultType | undefined): string {
+  const text = JSON.stringify(
+    [stream, keyed, params.map(parameterFacts), shapes, result?.shape, result?.shapes],
+    // Members of object types are pairs, so this is always the name of a type.
+    (key, value) => (key === "name" ? undefined : value),
+  );
+  return createHash("sha256").update(text).digest("base64url").slice(0, 6);
+}
+
+function parameterFacts({ name, annotation, ...facts }: Parameter): readonly unknown[] {
+  const isResolved = facts.shape !== undefined || facts.files !== undefined || facts.type !== "any";
+  return [name, facts, isResolved ? "" : annotation];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { inMemoryResolver } from "#test/in-memory-modules";
-import { strictSignatures } from "./strict-signatures.ts";
+import { strictSignatures } from "./server-code.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 

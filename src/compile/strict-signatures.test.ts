@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import type { ObjectFields, Signature, TypeShape } from "../protocol/index.ts";
-import { strictSignatures, strictSignaturesWithin } from "./strict-signatures.ts";
+import { strictSignatures, strictSignaturesWithin } from "./server-code.ts";
 import { MAX_TYPE_NODES } from "./type-shapes/index.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';

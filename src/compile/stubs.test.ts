@@ -1,7 +1,7 @@
 import { parseAst } from "vite";
 import { describe, expect, test } from "vitest";
 import { readTestModule } from "#test/in-memory-modules";
-import { strictSignaturesWithin } from "./strict-signatures.ts";
+import { strictSignaturesWithin } from "./server-code.ts";
 import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
 
 describe("stubs", () => {

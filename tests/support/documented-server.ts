@@ -1,4 +1,4 @@
-import { strictSignatures } from "../../src/compile/strict-signatures.ts";
+import { strictSignatures } from "../../src/compile/server-code.ts";
 import type { Signature } from "../../src/protocol/index.ts";
 import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
 import { inMemoryResolver, readTestModule } from "./in-memory-modules.ts";

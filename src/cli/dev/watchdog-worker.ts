@@ -8,8 +8,8 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, join } from "node:path";
 import { workerData } from "node:worker_threads";
 import { codeFiles } from "./code-files.ts";
+import type { WatchdogData } from "./dev.ts";
 import { REPORT_DESCRIPTOR, type WatchdogReport } from "./messages.ts";
-import type { WatchdogData } from "./watchdog.ts";
 
 const CHECK_MS = 1_000;
 
@@ -19,7 +19,7 @@ const BLOCKED_CHECKS = 5;
 /** How long to wait until the main thread pauses, in milliseconds. Native code, such as a synchronous read, cannot pause. */
 const PAUSE_MS = 10_000;
 
-const { beats, root, parent } = workerData as WatchdogData; // watchdog.ts has created this thread
+const { beats, root, parent } = workerData as WatchdogData; // dev.ts has created this thread
 const view = new Int32Array(beats);
 let lastBeat = 0;
 let blockedChecks = 0;
