@@ -1,7 +1,7 @@
 import { openRateStore } from "./backends/index.ts";
 import { type Config, loadConfig, unreportedMisspellings } from "./config/index.ts";
 import { currentContext, traceIdOf } from "./http/index.ts";
-import { callCounter } from "./limits/index.ts";
+import { addStore, callCounter, createLimit, type Limit, removeStore, setDevelopmentStore } from "./limits/index.ts";
 import {
   type ClosableAppLog,
   type ConsoleLogger,
@@ -107,6 +107,7 @@ export class App {
       config: this.config,
       listing,
       limits: callCounter(this.#rate, options.rate),
+      rateStore: this.#rate,
       log,
       listeners: this.#createListeners(),
       metrics: this.#metricsEndpoint(),
@@ -118,6 +119,7 @@ export class App {
     });
     this.#hooks = this.#createHooks(options);
     attachInternals(this, this.#createInternals(options));
+    addStore(this.#rate);
     this.#site.live.register(); // last, so that an application whose constructor throws is not found by publish()
   }
 
@@ -129,6 +131,12 @@ export class App {
    * @see docs/hosts.md for the call in each host
    */
   readonly fetch = (request: Request, info?: RequestInfo): Promise<Response> => handleFetch(request, info, this.#site);
+
+  /**
+   * Counts as the function `limit`, in this application. Use it outside a request if the process has several applications. It is
+   * bound to the application.
+   */
+  readonly limit: Limit = createLimit(() => this.#rate);
 
   /**
    * Connects the bus and the rate limit to their server, reads which sessions were revoked, and removes the uploads that
@@ -198,6 +206,7 @@ export class App {
   async #close(): Promise<void> {
     this.#site.sessions.revocations.close();
     await this.#site.live.close();
+    removeStore(this.#rate);
     await this.#rate.close();
     this.#site.health.delay.close();
     const { settleErrors, stop, exportTraces } = this.#hooks;
@@ -303,6 +312,7 @@ export class App {
   #setDevelopment(options: AppOptions, development: Development): void {
     const { observer, printError } = development;
     const { consoleLog } = this.#logging;
+    setDevelopmentStore(this.#rate);
     this.#site.live.setDevelopment(observer && ((channel, json) => observer.published(channel, json)));
     if (consoleLog) consoleLog.printError = printError;
     this.#site = siteInDevelopment(this.#site, options, development);

@@ -9,6 +9,14 @@ export { type Config, ConfigError, type ConfigProblem, project_path } from "./co
 export { type ErrorCode, RPCError, ValueError } from "./errors.ts";
 export { type SendFileOptions, send_file } from "./files/index.ts";
 export { once, type Redirect, type RedirectOptions, redirect, request } from "./http/index.ts";
+export {
+  type AppRate,
+  type FunctionRate,
+  type Limit,
+  type LimitOptions,
+  type LimitState,
+  limit,
+} from "./limits/index.ts";
 export { type Bus, type ChannelOptions, channel, publish, type Realtime } from "./live/index.ts";
 export type { Logger } from "./logging/index.ts";
 export {

@@ -28,7 +28,7 @@ export const MAY_IMPORT = {
   revocation: ["reconnect.ts", "http", "config", "logging (types)"],
   session: ["revocation", "http", "config", "logging (types)"],
   "rate-limit": [],
-  limits: ["rate-limit", "session", "http"],
+  limits: ["rate-limit", "session", "http", "config"],
   files: ["http"],
   bodies: ["http", "logging (types)"],
   rpc: ["text", "bodies", "http", "session", "limits", "rate-limit", "config", "logging (types)"],

@@ -1,3 +1,4 @@
+import { rejectUnknownOptions } from "../config/index.ts";
 import { adviseDeveloper, CONNECTION_CLOSE, type RequestContext, RequestError } from "../http/index.ts";
 import {
   CountLimit,
@@ -37,9 +38,12 @@ const CLIENTS_PER_ADDRESS = 60;
 export function checkAppRate(rate: unknown): asserts rate is AppRate | false | undefined {
   if (rate === undefined || rate === false) return;
   checkRate(rate, "option rate", "new App");
+  rejectUnknownOptions(rate, RATE_OPTIONS, "rate of new App");
   const { per_address } = rate as AppRate; // checked in the next line
   if (per_address !== undefined) checkCount(per_address, "option rate.per_address", "new App", rate.calls);
 }
+
+const RATE_OPTIONS: Readonly<Record<keyof AppRate, true>> = { calls: true, seconds: true, per_address: true };
 
 /** What a call counts for: nothing if it was counted; otherwise why it was refused. */
 type Counted = Refusal | null | Promise<Refusal | null>;

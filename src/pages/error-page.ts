@@ -23,6 +23,7 @@ const TITLES: Readonly<Record<number, string>> = {
   401: "Not signed in",
   403: "Not allowed",
   404: "Not found",
+  429: "Too many requests",
   500: "Something went wrong",
   503: "Not available",
 };

@@ -18,7 +18,7 @@ import {
   textResponse,
   UnavailableError,
 } from "../http/index.ts";
-import { keepsCookies } from "../rpc/index.ts";
+import { errorHeaders, keepsCookies } from "../rpc/index.ts";
 import { session } from "../session/index.ts";
 import { browserGlobalAdvice } from "../text/index.ts";
 import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
@@ -39,7 +39,7 @@ export interface FailedPage {
 }
 
 /**
- * Returns the response for what a page or its layout has thrown: a redirect, the error page with 401, 403 or 404, or 500
+ * Returns the response for what a page or its layout has thrown: a redirect, the error page with 401, 403, 404 or 429, or 500
  * with a log line. Never rejects.
  *
  * @see docs/protocol.md 11.2 and 11.3
@@ -54,11 +54,11 @@ export async function handlePageError(
   if (redirect) return redirectResponse(context, redirect, settings);
   if (isPageError(error)) {
     if (isLogged) logExpectedError(error, context, settings.log, subject);
-    return respondWithErrorPage(
-      context,
-      { status: statusOf(error.code), message: error.message, layoutMarkup },
-      settings,
-    );
+    const failure = { status: statusOf(error.code), message: error.message, layoutMarkup };
+    const response = await respondWithErrorPage(context, failure, settings);
+    return error.code === "rate_limited"
+      ? { ...response, headers: { ...response.headers, ...errorHeaders(error) } }
+      : response;
   }
   recordFailure(context, error, subject, settings);
   if (context.unavailable || isDisconnection(context, error)) return disconnectedResponse();
@@ -111,7 +111,7 @@ function leadsToItself({ inbound, url, setCookieHeaders }: RequestContext, locat
   return url.pathname + url.search === location.replace(/#.*/, "");
 }
 
-const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated"]);
+const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated", "rate_limited"]);
 
 /** Returns whether an error is one for the user, with a page of its own. Others are failures of the application. */
 function isPageError(error: unknown): error is RPCError {

@@ -2,7 +2,7 @@
 export interface RetryAdvice {
   /** The wait in whole seconds, at least 1. */
   readonly seconds: number;
-  /** The end of the error's message: `Try again in 1 second.` */
+  /** The end of the error's message: `Try again in 1 second.`, from two minutes on in minutes, then in hours and days. */
   readonly sentence: string;
   /** The `details` of the error. The header `Retry-After` of its response is derived from them. */
   readonly details: { readonly retry_after: number };
@@ -18,7 +18,21 @@ export function retryAdvice(waitSeconds: number): RetryAdvice {
   const seconds = Math.max(1, Math.ceil(waitSeconds));
   return {
     seconds,
-    sentence: `Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
+    sentence: `Try again in ${formatWait(seconds)}.`,
     details: { retry_after: seconds },
   };
+}
+
+/** The units of a wait, and from how many seconds on they are used. */
+const UNITS = [
+  ["day", 24 * 60 * 60, 2 * 24 * 60 * 60],
+  ["hour", 60 * 60, 2 * 60 * 60],
+  ["minute", 60, 2 * 60],
+  ["second", 1, 0],
+] as const;
+
+function formatWait(seconds: number): string {
+  const [unit, length] = UNITS.find(([, , from]) => seconds >= from) ?? ["second", 1];
+  const count = Math.ceil(seconds / length);
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -143,6 +143,11 @@ export interface ServerOptions {
   readonly returns?: StandardSchema;
 }
 
+/** The options of a server function whose `rate.by` takes the parameters of the function. */
+type OptionsOf<F> = Omit<ServerOptions, "rate"> & {
+  readonly rate?: FunctionRate<F extends (...args: infer A) => unknown ? A : never>;
+};
+
 /** A server function with its signature and options. */
 export interface FunctionDefinition {
   readonly signature: Signature;
@@ -182,21 +187,21 @@ export function definitionOf(value: unknown): FunctionDefinition | undefined {
 export function server<F extends AnyFunction>(fn: F & CheckedFunction<F>): ServerFunctionOf<F>;
 /** Declares a server function whose parameters and results pass schemas. Callers receive the schema's output. */
 export function server<F extends AnyFunction, Input, Output>(
-  options: ServerOptions & { readonly returns: StandardSchema<Input, Output>; readonly validate: ParameterSchemas },
+  options: OptionsOf<F> & { readonly returns: StandardSchema<Input, Output>; readonly validate: ParameterSchemas },
   fn: F,
 ): ServerFunctionReturning<F, Output>;
 /** Declares a server function whose results pass a schema. Callers receive the schema's output. */
 export function server<F extends AnyFunction, Input, Output>(
-  options: ServerOptions & { readonly returns: StandardSchema<Input, Output> },
+  options: OptionsOf<F> & { readonly returns: StandardSchema<Input, Output> },
   fn: F & CheckedParameters<F>,
 ): ServerFunctionReturning<F, Output>;
 /** Declares a server function whose parameters pass schemas, which may convert them: a string to a `Date`. */
 export function server<F extends AnyFunction>(
-  options: ServerOptions & { readonly validate: ParameterSchemas },
+  options: OptionsOf<F> & { readonly validate: ParameterSchemas },
   fn: F,
 ): ServerFunctionOf<F>;
 /** Declares a server function with options: a required sign-in, a time limit or schemas, see {@link ServerOptions}. */
-export function server<F extends AnyFunction>(options: ServerOptions, fn: F & CheckedFunction<F>): ServerFunctionOf<F>;
+export function server<F extends AnyFunction>(options: OptionsOf<F>, fn: F & CheckedFunction<F>): ServerFunctionOf<F>;
 export function server(...args: readonly unknown[]): unknown {
   const [first, second, compiled] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];

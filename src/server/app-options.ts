@@ -23,7 +23,7 @@ export interface AppOptions extends SecurityOptions {
   readonly base?: string;
   /** Returns the markup around every page, unless the page has its own layout. It may be async. */
   readonly layout?: Layout;
-  /** Renders the page for the statuses 401, 403, 404, 500 and 503. It may be async. Default: a plain page. */
+  /** Renders the page for the statuses 401, 403, 404, 429, 500 and 503. It may be async. Default: a plain page. */
   readonly error?: ErrorPage;
   /**
    * The path of the sign-in page, such as `/sign-in`. A page that requires a signed-in user redirects there, with its own

@@ -11,11 +11,11 @@ import {
   type SecurityHeaders,
   type SecurityOptions,
 } from "../http/index.ts";
-import type { CallCounter } from "../limits/index.ts";
+import { type CallCounter, RATE_STORE } from "../limits/index.ts";
 import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { DefaultError, type PageSettings } from "../pages/index.ts";
-import { clientKey, concurrencyLimit } from "../rate-limit/index.ts";
+import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
 import { AppSessions, type Authenticate, SESSIONS } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
@@ -81,6 +81,8 @@ export interface SiteParts {
   readonly config: Config;
   readonly listing: Listing;
   readonly limits: CallCounter;
+  /** What `limit` counts with. */
+  readonly rateStore: RateStore;
   readonly log: AppLog;
   /** Observe requests. */
   readonly listeners: readonly RequestListener[];
@@ -88,7 +90,10 @@ export interface SiteParts {
 }
 
 /** Builds the site of an application. */
-export function createSite(options: AppOptions, { config, listing, limits, log, listeners, metrics }: SiteParts): Site {
+export function createSite(
+  options: AppOptions,
+  { config, listing, limits, rateStore, log, listeners, metrics }: SiteParts,
+): Site {
   const { functions, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
@@ -145,7 +150,11 @@ export function createSite(options: AppOptions, { config, listing, limits, log, 
     warnOfMissingProxy: createProxyWarning(log),
     bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
     uploads,
-    provided: new ContextValues().set(APP_BUS, live.bus).set(SESSIONS, sessions).set(UPLOADS, uploads),
+    provided: new ContextValues()
+      .set(APP_BUS, live.bus)
+      .set(SESSIONS, sessions)
+      .set(UPLOADS, uploads)
+      .set(RATE_STORE, rateStore),
     router,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
     files:

@@ -32,6 +32,7 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
   NotFound: "Throw it in the page, which loads the data.",
   channel: 'Create the feed in the page, and pass it as a prop, as in `feed={await channel("…")}`.',
   publish: CALL_IT,
+  limit: CALL_IT,
   realtime: CALL_IT,
   project_path: CALL_IT,
   send_file: CALL_IT,
