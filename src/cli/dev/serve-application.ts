@@ -59,30 +59,38 @@ export interface DevApp {
 /** Handles requests with the application as its files are now. An error while it loads is shown. */
 export function serveApplication(dev: DevApp): NodeHandler {
   const handlers = new WeakMap<App, NodeHandler>();
+  const reportDefaultLimit = defaultLimitReport();
   const handlerOf = (app: App): NodeHandler => {
     const handler = handlers.get(app) ?? node(app);
     handlers.set(app, handler);
     return handler;
   };
   return async (request, response) => {
-    const handler = await loadCurrent(dev).then(handlerOf, (error: unknown) => failureHandler(error, dev));
+    const handler = await loadCurrent(dev, reportDefaultLimit).then(handlerOf, (error: unknown) => failureHandler(error, dev));
     handler(request, response);
   };
 }
 
+/**
+ * Returns a function that prints once that the default limit would have refused a call in production: it is not applied here, so
+ * that nobody would notice it before.
+ */
+function defaultLimitReport(): (limit: string) => void {
+  let isPrinted = false;
+  return (limit) => {
+    if (isPrinted) return;
+    isPrinted = true;
+    console.error(
+      `\nThis call would have been refused in production, with 429: the default limit is ${limit}. \`tsweb dev\` applies only ` +
+        "a limit that is set. Call less often, for example after a pause in typing, or set a limit: " +
+        "new App({ rate: { calls: 600, seconds: 60 } }). docs/limits.md describes both. This is printed once.\n",
+    );
+  };
+}
+
 /** Returns the application as its files are now, with the data of the development server. */
-async function loadCurrent({
-  vite,
-  entry,
-  registry,
-  buildTool,
-  loader,
-  errors,
-  panel,
-  versions,
-  pageChecks,
-  unserved,
-}: DevApp): Promise<App> {
+async function loadCurrent(dev: DevApp, reportDefaultLimit: (limit: string) => void): Promise<App> {
+  const { vite, entry, registry, buildTool, loader, errors, panel, versions, pageChecks, unserved } = dev;
   const app = await loader.load();
   const { root, publicDir } = vite.config;
   const internals = requireInternals(app, "tsweb dev");
@@ -124,6 +132,7 @@ async function loadCurrent({
     adviseUnloadedPage,
     reportUnserved,
     reportRedirectLoop: (redirect) => unserved.redirectedToItself(redirect),
+    reportDefaultLimit,
     redirectCreated: (redirect) => unserved.redirectCreated(redirect),
     printError: (error, event) => {
       if (isErrorLike(error)) return errors.print(error, event);
