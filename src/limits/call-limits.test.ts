@@ -77,7 +77,7 @@ describe("the calls of a signed-in client", () => {
     expect(await accepted(app, 9, { cookie: `other=1; ${bob}; ${bob}` })).toBe(3);
   });
 
-  it("do not count for a user or an address whose name is spelled like that of another kind [REQUEST-95]", async () => {
+  it("do not count for a user or an address whose name is spelled like that of another kind [REQUEST-102]", async () => {
     const app = createApp({ rate: { ...RATE, per_address: 100 } });
     const ada = await cookieOf(app, "ada");
     const likeAddress = await cookieOf(app, OFFICE);
@@ -100,7 +100,7 @@ describe("the calls of one address", () => {
     expect(await call(app, { cookie: await cookieOf(app, "late"), address: "192.0.2.2" })).toBe(200);
   });
 
-  it("do not count if they are refused: one user above its limit does not use up the calls of the others [REQUEST-97]", async () => {
+  it("do not count if they are refused: one user above its limit does not use up the calls of the others [REQUEST-103]", async () => {
     const app = createApp();
     const [ada, bob] = [await cookieOf(app, "ada"), await cookieOf(app, "bob")];
     expect(await accepted(app, 100, { cookie: ada })).toBe(3);
@@ -108,7 +108,7 @@ describe("the calls of one address", () => {
     expect(await accepted(app, 9, { cookie: bob })).toBe(2); // eight in all
   });
 
-  it("are counted together for all addresses of an IPv6 network of 64 bits [REQUEST-96]", async () => {
+  it("are counted together for all addresses of an IPv6 network of 64 bits [REQUEST-104]", async () => {
     const app = createApp();
     const rotating = (network: number) => Array.from({ length: 20 }, (_, at) => `2001:db8:1:${network}::${at + 1}`);
     const statuses = async (network: number, cookie?: string) => {
@@ -139,7 +139,7 @@ describe("a client with a cookie that is not valid", () => {
     expect(await accepted(app, 9, { cookie: await cookieOf(app, "ada") }), "the user").toBe(3);
   });
 
-  it("has no more calls with any number of them [REQUEST-98]", async () => {
+  it("has no more calls with any number of them [REQUEST-105]", async () => {
     const app = createApp({ rate: { ...RATE, per_address: 100 } });
     const valid = await cookieOf(app, "ada");
     let sum = 0;
@@ -167,7 +167,7 @@ describe("a client that signs in and out", () => {
     expect(await call(app, { cookie: await cookieOf(app, "ada") })).toBe(429);
   });
 
-  it("has as many calls per user as anyone, and all users together those of the address [REQUEST-99]", async () => {
+  it("has as many calls per user as anyone, and all users together those of the address [REQUEST-106]", async () => {
     const app = createApp();
     let sum = 0;
     for (let user = 0; user < 20; user++)
@@ -177,7 +177,7 @@ describe("a client that signs in and out", () => {
 });
 
 describe("a change of the clock", () => {
-  it("changes no count: calls are counted by a clock that only goes forward [REQUEST-56]", async () => {
+  it("changes no count: calls are counted by a clock that only goes forward [REQUEST-107]", async () => {
     const app = createApp({ rate: { ...RATE, per_address: 100 } });
     const ada = await cookieOf(app, "ada");
     const start = Date.now();

@@ -147,7 +147,7 @@ describe("the rate of a function", () => {
     expect(by).toHaveBeenCalledWith(3);
   });
 
-  it("runs nothing if `by` throws or returns no text, and its caller learns nothing about it [REQUEST-101]", async () => {
+  it("runs nothing if `by` throws or returns no text, and its caller learns nothing about it [REQUEST-108]", async () => {
     for (const by of [
       () => undefined,
       () => 7,

@@ -61,7 +61,7 @@ describe("limit", () => {
     await expect(limit("a", { ...DAY, cost: 0 })).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  it("charges a cost that is known afterwards above the limit, without refusing it [LIMIT-2]", async () => {
+  it("charges a cost that is known afterwards above the limit, without refusing it [LIMIT-4]", async () => {
     const { limit } = openLimit();
     expect((await limit("a", { ...DAY, cost: 0 })).left).toBe(10);
     expect(await limit.charge("a", { ...DAY, cost: 25 })).toMatchObject({ left: 0 });
