@@ -180,6 +180,7 @@ export const MAY_IMPORT = {
     "pages",
     "live",
     "rpc",
+    "limits",
     "session",
     "http",
     "config",

@@ -51,12 +51,13 @@ type Counted = Refusal | null | Promise<Refusal | null>;
 /** Counts the calls of an application. */
 export interface CallCounter {
   /**
-   * Counts a request for its address. Call it before anything is read for the request over a network, such as the user of
-   * a token. {@link countCall} does it otherwise.
+   * Counts a request with a bearer token for its address and its token, before the token is checked: that may take a query of a
+   * database. {@link countCall} counts other requests for their address. The count of the token keeps a client that sends too
+   * many requests from using up the calls of its address.
    *
    * @returns `null` if it was counted; otherwise what to pass to {@link requireLeft}
    */
-  countAddress(context: RequestContext): Counted;
+  countToken(context: RequestContext, token: string): Counted;
   /**
    * Counts a call: for its address, unless this has been done, for its user or signed-out client, and for its function. If one of
    * them has nothing left, it counts for none.
@@ -66,7 +67,7 @@ export interface CallCounter {
   countCall(context: RequestContext, own?: FunctionLimits): Counted;
   /** Counts a call whose arguments were checked, by the key of its function; `null` if the function has none. */
   countArguments(own: FunctionLimits | undefined, args: readonly unknown[]): Counted;
-  /** Counts a request whose credentials were refused, as a call of a signed-out client, after {@link countAddress}. */
+  /** Counts a request whose credentials were refused, as a call of a signed-out client, after {@link countToken}. */
   countRefusedCredentials(context: RequestContext): Counted;
   /**
    * Returns the counter for the development server. It refuses what is above a rate that the application has set, and passes the
@@ -85,12 +86,12 @@ export interface CallCounter {
  * @see docs/protocol.md 9.2
  */
 export function callCounter(store: RateStore, rate: AppRate | false = DEFAULT_RATE): CallCounter {
-  const { address, signedOut, user } = rate === false ? NO_LIMITS : appLimits(rate);
+  const { address, token, signedOut, user } = rate === false ? NO_LIMITS : appLimits(rate);
 
   return {
-    countAddress(context) {
+    countToken(context, text) {
       context.isAddressCounted = true;
-      return address.length === 0 ? null : store.take(address, [clientKey(context.address)]);
+      return token.length === 0 ? null : store.take(token, [clientKey(context.address), hashedKey(text)]);
     },
 
     countCall(context, own) {
@@ -130,8 +131,8 @@ function advisingCounter(store: RateStore, advise: (limit: CountLimit) => void):
     if (refusal && "limit" in refusal) advise(refusal.limit); // the store in memory returns no promise
   };
   return {
-    countAddress(context) {
-      adviseOf(observed.countAddress(context));
+    countToken(context, token) {
+      adviseOf(observed.countToken(context, token));
       return null;
     },
     countCall(context, limits) {
@@ -157,12 +158,14 @@ interface ClientLimits {
 
 interface AppLimits {
   readonly address: readonly CountLimit[];
+  /** Those of an address and of a bearer token. */
+  readonly token: readonly CountLimit[];
   readonly signedOut: ClientLimits;
   readonly user: ClientLimits;
 }
 
 const NONE: ClientLimits = { alone: [], withAddress: [] };
-const NO_LIMITS: AppLimits = { address: [], signedOut: NONE, user: NONE };
+const NO_LIMITS: AppLimits = { address: [], token: [], signedOut: NONE, user: NONE };
 
 function appLimits(rate: AppRate): AppLimits {
   const calls = rate.per_address ?? Math.min(rate.calls * CLIENTS_PER_ADDRESS, Number.MAX_SAFE_INTEGER);
@@ -170,6 +173,7 @@ function appLimits(rate: AppRate): AppLimits {
   const limitsOf = (limit: CountLimit): ClientLimits => ({ alone: [limit], withAddress: [address, limit] });
   return {
     address: [address],
+    token: [address, new CountLimit("token", rate, "one bearer token")],
     signedOut: limitsOf(new CountLimit("signed-out", rate, "the signed-out clients of one address")),
     user: limitsOf(new CountLimit("user", rate, "one user")),
   };
