@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { collectFromWorkers } from "./metrics.ts";
+import { collectFromWorkers } from "./index.ts";
 import type { MetricsMessage } from "./relay.ts";
 
 vi.mock("node:cluster", () => ({ default: { isPrimary: false } }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { appStyleSheets, importedModules, type ModuleGraph, sharedModules, styleSheetsOf } from "./module-graph.ts";
+import { appStyleSheets, importedModules, type ModuleGraph, sharedModules, styleSheetsOf } from "./index.ts";
 
 type Imports = Readonly<Record<string, readonly string[]>>;
 
