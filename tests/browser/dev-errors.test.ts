@@ -9,7 +9,6 @@ import {
   lineOf,
   openHome,
   project,
-  receivePendingReload,
   recordOutput,
   useDevProject,
   users,
@@ -247,7 +246,6 @@ describe("an error", () => {
     const [, file, { correct, broken }, { fixed, keepsState }] = row;
     const throwIfNew = '  if (text === "New") throw new Error("Broken");\n  return';
     await waitForEffect(() => edit("badge.tsx", "  return", throwIfNew));
-    await receivePendingReload();
     const page = await openHome();
     edit(file, correct, broken);
     await page.locator("vite-error-overlay").waitFor();

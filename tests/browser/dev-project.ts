@@ -7,6 +7,7 @@ import { BrowserUsers } from "#test/browser-users";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
+import { receiveUpdates } from "./dev-updates.ts";
 
 export let project: TestProject;
 export let dev: RunningServer;
@@ -23,6 +24,7 @@ export function useDevProject(): void {
     dev = await startDev(project.dir);
     browser = await launch();
     users = new BrowserUsers(browser, { baseURL: dev.address });
+    await receiveUpdates(await browser.newPage(), dev.address);
   });
 
   afterEach(async () => {
@@ -59,25 +61,13 @@ export async function waitForEffect(change: () => unknown): Promise<void> {
   await waitForEdits();
 }
 
-/** Restores all files, and waits for the effect: otherwise the server would reload the page of the next test. */
+/** Restores all files, and waits for the effect. */
 async function restoreAll(): Promise<void> {
   const pending = restores.splice(0).reverse();
   if (pending.length === 0) return;
   await waitForEffect(() => {
     for (const restore of pending) restore();
   });
-  await receivePendingReload();
-}
-
-/** Opens and closes a page: after an edit without an open page, Vite reloads the next page that connects. */
-export async function receivePendingReload(): Promise<void> {
-  const page = await users.newPage();
-  const received = new Promise((resolve) => {
-    page.on("websocket", (socket) => socket.once("framereceived", resolve));
-  });
-  await page.goto("/plain");
-  await Promise.race([received, page.waitForTimeout(5_000)]); // a page that shows an error receives nothing
-  await users.closeAll();
 }
 
 /** Edits a file until the end of the test. Returns a function that restores it earlier. */

@@ -12,7 +12,6 @@ import {
   isSamePage,
   openHome,
   project,
-  receivePendingReload,
   recordOutput,
   restores,
   useDevProject,
@@ -248,7 +247,6 @@ describe("a page that is the response to a form", () => {
     edit("app.ts", "import * as pages", 'import * as orders from "./orders.server.tsx";\nimport * as pages');
     await expect.poll(async () => (await fetch(`${dev.address}/orders`)).status).toBe(200);
     await waitForEdits();
-    await receivePendingReload();
     const page = await users.newPage();
     await page.goto("/orders");
     await page.click("button");

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { vi } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
+import { receiveUpdates } from "../browser/dev-updates.ts";
 import { createGuestBook, makeMistake } from "./guest-book.ts";
 import type { Edit, Place } from "./mistake.ts";
 
@@ -46,7 +47,7 @@ export class DevGuestBook {
     const context = await browser.newContext({ baseURL: server.address });
     context.setDefaultTimeout(WAITING.timeout);
     const guestBook = new DevGuestBook(project, server, context);
-    await guestBook.#receiveUpdates();
+    await receiveUpdates(await context.newPage(), server.address);
     return guestBook;
   }
 
@@ -118,22 +119,6 @@ export class DevGuestBook {
   /** Returns the number of edits that the development server has detected, with a `+` while the last has no effect yet. */
   async #edits(): Promise<string> {
     return (await fetch(`${this.#server.address}/__web/dev/@tsweb/edits`)).text();
-  }
-
-  /** Receives the updates of all edits: without any connection, Vite sends the last one to the next page. */
-  async #receiveUpdates(): Promise<void> {
-    const page = await this.#context.newPage();
-    await page.goto("/__web/dev/@tsweb/edits");
-    const url = `${this.#server.address}/__web/dev/@vite/client`;
-    const client = await (await fetch(url, { headers: { "sec-fetch-dest": "script" } })).text();
-    const [, token] = /const wsToken = "([^"]+)"/.exec(client) ?? [];
-    await page.evaluate((token) => {
-      const socket = new WebSocket(`/__web/dev/?token=${token}`, "vite-hmr");
-      return new Promise((resolve, reject) => {
-        socket.onmessage = resolve;
-        socket.onerror = reject;
-      });
-    }, token);
   }
 }
 
