@@ -506,6 +506,9 @@ describe("authenticate", () => {
 
   it("never leads to a log line or a response with the token [BEARER-16]", async () => {
     const token = "0123456789abcdef-token";
+    const readBody = (text: string) => {
+      throw new Error(`${text} was read before`);
+    };
     const throwing: (() => unknown)[] = [
       () => new Error(`invalid token ${token}`),
       () => new Error("failed", { cause: new Error(`query failed: ${token}`) }),
@@ -513,6 +516,7 @@ describe("authenticate", () => {
       () => new AggregateError([new Error(token)], "several"),
       () => `invalid token ${token}`,
       () => Object.assign(new Error("failed"), { stack: `Error: failed\n at ${token}` }),
+      () => Object.defineProperty(new Error("failed"), "body", { enumerable: true, get: () => readBody(token) }),
     ];
     for (const thrown of throwing) {
       lines.length = 0;

@@ -67,13 +67,9 @@ function* dispatchInSteps(
     context.revocationOrder = revocations.order; // what was read at the start was before the request
   }
   if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
-  const header = isValid && path !== null ? bearerHeader(inbound, site) : null;
-  if (header !== null && path !== null && !isExemptFromBefore(inbound, path, site)) {
-    const refusal = yield* identify(context, { header, path }, site);
-    if (refusal) return refusal;
-  }
-  if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
-    const answer = yield* runBefore(context, path, site);
+  const isAdmitted = !isValid || (!site.before && bearerHeader(inbound, site) === null);
+  if (!isAdmitted && !isExemptFromBefore(inbound, path, site)) {
+    const answer = yield* admit(context, path, site);
     if (answer) return answer;
   }
   if (path?.startsWith(RPC_PREFIX)) return yield* handleCallPath(context, path, site);
@@ -93,6 +89,21 @@ function* dispatchInSteps(
   if (live) return yield* awaitMaybe(live);
   if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
   return yield* handlePath(context, path, site);
+}
+
+/**
+ * Asks for the user of a bearer token, then runs `before`. Returns the response of a request that may not pass.
+ *
+ * @param path the path below the base, percent-encoded; `null` outside the base
+ */
+function* admit(
+  context: RequestContext,
+  path: string | null,
+  site: Site,
+): MaybeAsync<HandlerResponse | Response | null> {
+  const header = path === null ? null : bearerHeader(context.inbound, site);
+  const refusal = path === null || header === null ? null : yield* identify(context, { header, path }, site);
+  return refusal ?? (yield* runBefore(context, path, site));
 }
 
 /** Returns whether a request is one for a file of the build or a health check: these are served without `before`. */
@@ -137,8 +148,8 @@ function handleOutsideBase(context: RequestContext, site: Site): Promise<Handler
 function* handlePath(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
   const file = site.files?.handle(context.inbound, path);
   if (file) {
-    // If the file was deleted after the build, the request is one for a page or a route, which `before` has not seen.
-    const response = (yield* awaitMaybe(file)) ?? (yield* runBefore(context, path, site));
+    // If the file was deleted after the build, the request is one for a page or a route, which was not admitted yet.
+    const response = (yield* awaitMaybe(file)) ?? (yield* admit(context, path, site));
     if (response) return response;
   }
   const response = yield* handleMatch(context, path, site);

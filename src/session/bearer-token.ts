@@ -53,9 +53,17 @@ const MAX_DEPTH = 8;
 
 /**
  * Returns an error without a token in its texts, for the log: libraries put values into messages. An error that does not
- * contain the token is returned as it is.
+ * contain the token is returned as it is. Never throws: in place of an error that cannot be read, it returns another one.
  */
 export function withoutToken(error: unknown, token: string): unknown {
+  try {
+    return replaceToken(error, token);
+  } catch {
+    return new Error("An error was thrown that cannot be read: one of its fields throws.");
+  }
+}
+
+function replaceToken(error: unknown, token: string): unknown {
   if (!contains(error, token, 0)) return error;
   if (typeof error === "string") return error.replaceAll(token, REPLACEMENT);
   const { message = "", stack } = error instanceof Error ? error : {};

@@ -1,0 +1,58 @@
+/**
+ * Bearer tokens at the path of a file that was deleted after the build: a route of the path handles the request. @see docs/protocol.md 7.9
+ */
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+
+const APP = `
+import { App } from "tsweb";
+import * as reports from "./reports.server.ts";
+
+export default new App({
+  modules: [reports],
+  authenticate: (token) => (token === "token-of-grace" ? { sub: "grace" } : null),
+});
+`;
+
+const REPORTS = `
+import { route, server, session } from "tsweb";
+
+export const sign_in = server(() => session.login("ada"));
+export const report = route("GET /reports/:name", () => new Response("for " + session.user()?.sub));
+`;
+
+let site: TestProject;
+let running: RunningServer;
+
+beforeAll(async () => {
+  site = TestProject.fromFiles({
+    "src/app.ts": APP,
+    "src/reports.server.ts": REPORTS,
+    "public/reports/may.txt": "of the build",
+  });
+  await build(site.dir);
+  running = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
+});
+
+afterAll(async () => {
+  await running?.stop();
+  site?.remove();
+});
+
+const send = (...[path, init]: [path: string, init: RequestInit]) => fetch(running.address + path, init);
+
+it("decides the user of a route whose file was deleted after the build, and never its session cookie [BEARER-2]", async () => {
+  const headers = { "content-type": "application/json" };
+  const signedIn = await send("/__web/rpc/sign_in", { method: "POST", headers, body: '{"args":{}}' });
+  const [cookie = ""] = signedIn.headers.getSetCookie()[0]?.split(";") ?? [];
+  const get = (authorization?: string) =>
+    send("/reports/may.txt", { headers: { cookie, ...(authorization && { authorization }) } });
+  expect(await (await get("Bearer unknown")).text()).toBe("of the build");
+  rmSync(site.file("dist/client/reports/may.txt"));
+  expect(await (await get()).text()).toBe("for ada");
+  expect((await get("Bearer unknown")).status).toBe(401);
+  expect(await (await get("Bearer token-of-grace")).text()).toBe("for grace");
+});
