@@ -117,6 +117,48 @@ describe("pipelined requests", () => {
     expect(run.mock.calls.length).toBeLessThanOrEqual(11);
   });
 
+  it("are not handled after a response with 429, which closes the connection", async () => {
+    const handled: unknown[] = [];
+    const client = await connectTo((request, response) =>
+      queue(request, response, () => {
+        handled.push(request.url);
+        response.statusCode = request.url === "/b" ? 429 : 200;
+        setImmediate(() => response.end(`<${request.url}>`));
+      }),
+    );
+    const received = readToEnd(client);
+    client.write(["/a", "/b", "/c", "/d"].map(getBytes).join(""));
+    expect((await received).text).toMatch(/<\/a>HTTP\/1\.1 429 .*<\/b>$/s);
+    expect(handled).toEqual(["/a", "/b"]);
+  });
+
+  it("are handled after a response with 429 that was complete before they were sent", async () => {
+    const client = await connectTo((request, response) =>
+      queue(request, response, () => {
+        response.statusCode = 429;
+        response.end(`<${request.url}>`);
+      }),
+    );
+    client.write(getBytes("/a"));
+    await readUntil(client, /<\/a>/);
+    client.write(getBytes("/b"));
+    await readUntil(client, /<\/b>/);
+  });
+
+  it("have their connection destroyed when they have more than 1,000 headers together", async () => {
+    const urls: unknown[] = [];
+    const headers = Array.from({ length: 300 }, (_, n) => `X-${n}: ${n}\r\n`).join("");
+    const post = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+    const client = await connectTo((request, response) => {
+      urls.push(request.url);
+      queue(request, response, () => undefined);
+    });
+    const received = readToEnd(client);
+    client.write(["/first", "/1", "/2", "/3", "/4", "/5"].map(post).join(""));
+    await received;
+    expect(urls).toEqual(["/first", "/1", "/2", "/3", "/4"]); // the fifth is not parsed
+  });
+
   it("are all handled if no more than 10 wait", async () => {
     const client = await connectTo(node(createTestApp({ page: compiledPage("/", () => "here") })));
     client.write(getBytes("/").repeat(10) + getBytes("/nowhere"));

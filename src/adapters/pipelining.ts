@@ -20,6 +20,9 @@ import { currentResponse, ServerRequest, stopParsing } from "./fast/index.ts";
 /** How many requests may wait on a connection. Clients that pipeline at all send about ten. */
 const MAX_WAITING = 10;
 
+/** How many headers the requests that wait on a connection may have together: the parser needs about a µs for each. */
+const MAX_WAITING_HEADERS = 1_000;
+
 /**
  * A connection is not read any further once so many bytes of requests that wait have arrived, headers included. Half of 64 KiB,
  * which Node reads at once.
@@ -36,6 +39,9 @@ const MAX_UNREAD_MS = 30_000;
 const REQUEST_COST = 4 * 1024;
 const HEADER_COST = 160;
 
+/** After a response with this status, the requests that wait are not handled: their client sends too many. */
+const TOO_MANY_REQUESTS = 429;
+
 /** The bytes around each part of a body without a declared length. */
 const CHUNK_BYTES = 5;
 
@@ -49,8 +55,9 @@ export interface PipeliningOptions {
 /**
  * Handles a request after all earlier responses on its connection were sent.
  *
- * A connection is destroyed if more than {@link MAX_WAITING} requests wait, or if its client exceeds its memory. Requests
- * that wait on a connection that closes are never handled.
+ * A connection is destroyed if more than {@link MAX_WAITING} requests wait, or requests with more than
+ * {@link MAX_WAITING_HEADERS} headers, or if its client exceeds its memory, and closed after a
+ * response with 429. Requests that wait on a connection that closes are never handled.
  */
 export function whenPreviousSent(
   request: IncomingMessage,
@@ -68,9 +75,11 @@ export function whenPreviousSent(
     queue = new WaitingRequests(socket);
     queues.set(socket, queue);
   }
-  const release = queue.add(request, clientOf(request, response));
+  const previous = queue.last ?? currentResponse(socket);
+  const release = queue.add({ request, response }, clientOf(request, response));
   // In its own asynchronous context: the event is emitted in that of the previous request, whose trace it does not belong to.
   const onSocket = AsyncResource.bind(() => {
+    if (previous?.statusCode === TOO_MANY_REQUESTS) return queue.close();
     release();
     process.nextTick(handle, request, response);
   });
@@ -84,14 +93,23 @@ function isQueued(response: ServerResponse, socket: Socket): boolean {
   return current !== null && current !== response;
 }
 
+/** A request, and the response to it. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
 const queues = new WeakMap<Socket, WaitingRequests>();
 
 /** The requests that wait on one connection. */
 class WaitingRequests {
   readonly #socket: Socket;
   readonly #waiting = new Set<WaitingRequest>();
+  /** The response to the request that has arrived last; `undefined` while none waits. */
+  last: ServerResponse | undefined;
   /** The bytes of all of them that have arrived. */
   #bytes = 0;
+  #headers = 0;
   /** Closes the connection; `undefined` while it is read. */
   #deadline: NodeJS.Timeout | undefined;
 
@@ -101,15 +119,19 @@ class WaitingRequests {
   }
 
   /** Keeps a request until the returned function is called, or the connection closes. */
-  add(request: IncomingMessage, client: ClientBytes): () => void {
+  add({ request, response }: Exchange, client: ClientBytes): () => void {
+    this.last = response;
     const waiting: WaitingRequest = new WaitingRequest(request, client, (bytes) => this.#count(waiting, bytes));
     this.#waiting.add(waiting);
-    if (this.#waiting.size > MAX_WAITING) this.#destroy();
+    this.#headers += waiting.headers;
+    if (this.#waiting.size > MAX_WAITING || this.#headers > MAX_WAITING_HEADERS) this.#destroy();
     this.#count(waiting, waiting.headBytes, waiting.headCost);
     return () => {
       this.#waiting.delete(waiting);
+      if (this.last === response) this.last = undefined;
       waiting.release();
       this.#bytes -= waiting.bytes;
+      this.#headers -= waiting.headers;
       if (this.#bytes < MAX_AHEAD_BYTES) this.#continueReading();
       waiting.restore();
     };
@@ -143,6 +165,13 @@ class WaitingRequests {
     this.#socket.resume();
   }
 
+  /** Closes the connection once the response before was sent. */
+  close(): void {
+    this.#socket.destroySoon();
+    stopParsing(this.#socket);
+    this.#drop();
+  }
+
   #destroy(): void {
     this.#socket.destroy();
     stopParsing(this.#socket);
@@ -165,6 +194,8 @@ interface PushedRequest {
 
 /** A request that waits, in about as much memory as it has bytes. */
 class WaitingRequest {
+  /** The number of its headers. */
+  readonly headers: number;
   readonly headBytes: number;
   /** The memory that its objects use in addition. */
   readonly headCost: number;
@@ -185,9 +216,10 @@ class WaitingRequest {
     this.#request = request;
     this.#client = client;
     this.#head = rawHeaders.join("\n"); // no header contains it
+    this.headers = rawHeaders.length / 2;
     this.headBytes = url.length + this.#head.length;
     const isOwn = request instanceof ServerRequest;
-    this.headCost = REQUEST_COST + (isOwn ? 0 : (rawHeaders.length / 2) * HEADER_COST);
+    this.headCost = REQUEST_COST + (isOwn ? 0 : this.headers * HEADER_COST);
     rawHeaders.length = 0;
     // Node has made an object of the headers, and makes a new one when it is read. Code of another server may have changed it.
     if (isOwn) Object.assign(request, { headers: null });

@@ -182,7 +182,8 @@ describe("the limits of a client", () => {
     const first = await openEventStream(app, [feed]);
     const waiting = poll(app, [feed], { wait: 25 });
     const rejected = await requestLive(app, "live", [feed]);
-    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect(["retry-after", "connection"].map((name) => rejected.headers.get(name))).toEqual(["5", "close"]);
+    expect(rejected.status).toBe(429);
     expect(await rejected.json()).toMatchObject({ error: { code: "rate_limited", details: { retry_after: 5 } } });
     await publish("room:1", 1);
     expect((await waiting).events).toEqual([["room:1", 1]]);

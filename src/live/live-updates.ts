@@ -174,12 +174,13 @@ export class LiveUpdates {
     const { calls, seconds } = LIVE_LIMIT;
     const { details, sentence } = retryAdvice(refusal.waitSeconds);
     const message = `Too many live requests: at most ${calls} in ${seconds} seconds. ${sentence}`;
-    throw new RequestError("rate_limited", message, { details });
+    throw new RequestError("rate_limited", message, { headers: CONNECTION_CLOSE, details });
   }
 
   #refuseConnection(): never {
     const { maxPerClient } = this.#connectionLimit;
     throw new RequestError("rate_limited", `Too many connections are open: at most ${maxPerClient} per client.`, {
+      headers: CONNECTION_CLOSE,
       details: { retry_after: STREAM_RETRY_SECONDS },
     });
   }
