@@ -7,7 +7,7 @@ import { recordedLog } from "#test/recorded-log";
 import { connectionsAboveShare } from "./connection-share.ts";
 import { Connections } from "./connections.ts";
 import { guardFileDescriptors } from "./file-descriptors.ts";
-import { serverOptions } from "./server-options.ts";
+import { serverOptions } from "./serve.ts";
 
 /** Connections of an address whose requests are still arriving, numbered from the oldest. */
 const of = (address: string, count: number) =>

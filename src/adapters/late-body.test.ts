@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { compiledRoute, createTestApp } from "#test/compiled-app";
 import { openSocket, readUntil } from "#test/raw-http";
 import { node } from "./node.ts";
-import { serverOptions } from "./server-options.ts";
+import { serverOptions } from "./serve.ts";
 
 let server: Server;
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { loadConfig } from "../config/index.ts";
-import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
+import { type MetricsServer, serveMetrics } from "./serve.ts";
 
 const servers: { close(): void }[] = [];
 afterEach(() => {

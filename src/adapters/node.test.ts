@@ -7,7 +7,7 @@ import { listen } from "#test/listen";
 import { parseResponse, sendBytes } from "#test/raw-http";
 import { requireInternals } from "../server/index.ts";
 import { node } from "./index.ts";
-import { serverOptions } from "./server-options.ts";
+import { serverOptions } from "./serve.ts";
 
 describe("node(app)", () => {
   afterEach(() => {

@@ -9,7 +9,7 @@ import { callBytes, readToEnd, readUntil } from "#test/raw-http";
 import { node } from "./node.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { readIncomingText } from "./request-body.ts";
-import { serverOptions } from "./server-options.ts";
+import { serverOptions } from "./serve.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openSocket, parseResponse, readToEnd, sendBytes } from "#test/raw-http";
 import type { NodeHandler } from "./node.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { serverOptions } from "./server-options.ts";
+import { serverOptions } from "./serve.ts";
 
 let server: Server | undefined;
 afterEach(() => {

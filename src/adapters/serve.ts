@@ -1,17 +1,25 @@
 import cluster from "node:cluster";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { App } from "../app.ts";
+import { BODY_TIMEOUT_SECONDS } from "../bodies/index.ts";
+import type { Config } from "../config/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
 import { relayMetrics } from "../metrics/index.ts";
-import { requireInternals } from "../server/index.ts";
+
+import { type AppInternals, requireInternals } from "../server/index.ts";
 import { Connections } from "./connections.ts";
-import { announceKeepAlive, closesIdleConnections, createServer, watchIdleConnections } from "./fast/index.ts";
+import {
+  announceKeepAlive,
+  closesIdleConnections,
+  createServer,
+  fastServerOptions,
+  watchIdleConnections,
+} from "./fast/index.ts";
 import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
 import { listenOn } from "./listen.ts";
-import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
 import { limitArrival } from "./own-time-limit.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { SERVER_LIMITS, serverOptions } from "./server-options.ts";
 import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";
 
@@ -127,4 +135,83 @@ function onStop(stop: (reason: string) => void, interrupt: (signal: string) => v
   });
   process.on("disconnect", () => handle("disconnect")); // the supervisor has ended
   return stopping.signal;
+}
+
+/** How long a request's headers may take to arrive: limits clients that send them byte by byte (Slowloris). */
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** How often Node checks its time limits. */
+const CHECK_INTERVAL_MS = 2_000;
+
+/**
+ * How long a request may take to arrive, body included. It limits bodies that no handler reads. A body that is read
+ * has a shorter limit.
+ */
+const REQUEST_TIMEOUT_MS = HEADERS_TIMEOUT_MS + BODY_TIMEOUT_SECONDS * 1000 + 2 * CHECK_INTERVAL_MS;
+
+/** The limits of our own server. */
+export const SERVER_LIMITS = {
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  requireHostHeader: false, // requireHost() rejects such requests, with ids
+} as const;
+
+/**
+ * Returns the options of our own server.
+ *
+ * @param versions `process.versions`
+ */
+export function serverOptions(versions: Readonly<Record<string, string | undefined>>): ServerOptions {
+  return { ...SERVER_LIMITS, ...fastServerOptions(versions) };
+}
+
+/** The metrics of an application, and its log. */
+interface MetricsSite {
+  readonly metrics: NonNullable<AppInternals["metrics"]>;
+  readonly log: Logger;
+}
+
+/** A server for the metrics on a port of their own. */
+export interface MetricsServer {
+  /** The URL of the metrics. */
+  readonly address: string;
+  /** Stops at once: a request for metrics is repeated. */
+  close(): void;
+}
+
+/**
+ * Serves the metrics on `WEB_METRICS_PORT`, and nothing else. With several processes they share the port.
+ *
+ * @throws ListenError when the port is in use
+ */
+export async function serveMetrics(
+  { host, isDefaultHost, metricsPath = "/metrics", metricsPort = 0 }: Config,
+  site: MetricsSite,
+): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    const [path] = (request.url ?? "").split("?");
+    const isReading = request.method === "GET" || request.method === "HEAD";
+    if (path !== metricsPath) response.writeHead(404).end();
+    else if (isReading) void write(request, response, site);
+    else response.writeHead(405, { allow: "GET, HEAD", connection: "close" }).end();
+  });
+  const { address } = await listenOn(server, { host, isDefaultHost, port: metricsPort, variable: "WEB_METRICS_PORT" });
+  return {
+    address: address + metricsPath,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Writes the metrics. Never rejects: what could not be read, for example without free descriptors, is a 500. */
+async function write(request: IncomingMessage, response: ServerResponse, { metrics, log }: MetricsSite): Promise<void> {
+  const { status, headers, text } = await metrics(request.headers.authorization ?? null).catch((error: unknown) => {
+    log.error({ err: error }, "The metrics could not be read");
+    return { status: 500, headers: {}, text: "The metrics could not be read.\n" };
+  });
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", ...headers });
+  response.end(request.method === "HEAD" ? undefined : text);
 }

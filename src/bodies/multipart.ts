@@ -1,16 +1,6 @@
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { formatBytes } from "../http/index.ts";
-import {
-  formTooLargeError,
-  MAX_FIELD_BYTES,
-  MAX_FIELDS,
-  MAX_FILES,
-  MAX_PART_HEADER_BYTES,
-  MAX_PART_HEADERS,
-  MAX_PARTS,
-  malformedFormError,
-} from "./form-limits.ts";
+import { CONNECTION_CLOSE, formatBytes, RequestError } from "../http/index.ts";
 
 /** A file of a form, as its part claims it. */
 export interface FilePart {
@@ -41,7 +31,7 @@ export interface PartReceiver {
  * Passes the parts of a multipart body to a receiver. Resolves when all parts have been received, files included.
  *
  * A part without a readable `Content-Disposition: form-data` with a name is ignored. The bounds are those of
- * form-limits.ts; the size of the body is checked by the caller.
+ * form bodies (`MAX_FIELDS` and the like); the size of the body is checked by the caller.
  *
  * @throws RequestError 400 for a body that is not `multipart/form-data` or ends early; 413 above a bound. What the
  *   receiver or the body throws is thrown. All files have then been destroyed, and `onFile` has ended for each of them.
@@ -233,4 +223,38 @@ function shorten(name: string): string {
   const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? "";
   const kept = name.slice(0, MAX_FILE_NAME_CHARS - extension.length).replace(/[\uD800-\uDBFF]$/, "");
   return kept + extension;
+}
+
+/** The maximum number of text fields in a form. @see docs/protocol.md 2.7 */
+export const MAX_FIELDS = 1000;
+
+/** The maximum number of files in a form. @see docs/protocol.md 2.7 */
+export const MAX_FILES = 100;
+
+/** The maximum number of parts of a form, those included that are neither a field nor a file: each takes time to parse. */
+export const MAX_PARTS = MAX_FIELDS + MAX_FILES;
+
+/** The maximum size of the headers of one part, in bytes. A longer header is cut there. */
+export const MAX_PART_HEADER_BYTES = 8 * 1024;
+
+/** The maximum number of headers of one part. */
+export const MAX_PART_HEADERS = 20;
+
+/** The maximum of bytes of all text fields of a form together, names included. @see docs/protocol.md 2.7 */
+export const MAX_FIELD_BYTES = 1024 * 1024;
+
+/** Returns the error for a form that has too much of something: status 413, and the connection is closed. */
+export function formTooLargeError(what: string, maximum: string): RequestError {
+  return new RequestError("validation_error", `This form has too ${what}. The maximum is ${maximum}.`, {
+    status: 413,
+    headers: CONNECTION_CLOSE,
+  });
+}
+
+/** Returns the error for a form that cannot be read: status 400, and the connection is closed. */
+function malformedFormError(reason: string): RequestError {
+  return new RequestError("validation_error", `The form cannot be read: ${reason}.`, {
+    status: 400,
+    headers: CONNECTION_CLOSE,
+  });
 }

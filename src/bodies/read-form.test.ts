@@ -10,7 +10,7 @@ import {
   MAX_PART_HEADER_BYTES,
   MAX_PART_HEADERS,
   MAX_PARTS,
-} from "./form-limits.ts";
+} from "./multipart.ts";
 import { type FormReadOptions, type FormValue, formTypeOf, readForm } from "./read-form.ts";
 import { UPLOADS, UploadStore } from "./upload-store.ts";
 

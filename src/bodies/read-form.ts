@@ -1,7 +1,13 @@
 import type { Readable } from "node:stream";
 import { CONNECTION_CLOSE, formatBytes, type RequestContext, RequestError } from "../http/index.ts";
-import { formTooLargeError, MAX_FIELD_BYTES, MAX_FIELDS } from "./form-limits.ts";
-import { type FilePart, type PartReceiver, receiveParts } from "./multipart.ts";
+import {
+  type FilePart,
+  formTooLargeError,
+  MAX_FIELD_BYTES,
+  MAX_FIELDS,
+  type PartReceiver,
+  receiveParts,
+} from "./multipart.ts";
 import { checkDeclaredLength, MAX_BODY_BYTES } from "./read-body.ts";
 import { uploadBody } from "./upload-body.ts";
 import { type StoredFile, uploadStoreOf } from "./upload-store.ts";

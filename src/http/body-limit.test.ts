@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BodyLimit } from "./body-limit.ts";
+import { BodyLimit, formatBytes } from "./body-limit.ts";
 
 const byAddress = (address: string) => address;
 
@@ -47,4 +47,17 @@ describe("a limit of body bytes in flight", () => {
       }),
     );
   });
+});
+
+it.each([
+  [0, "0 bytes"],
+  [999, "999 bytes"],
+  [1000, "1 kB"],
+  [1024 * 1024, "1 MB"],
+  [5_000_000, "5 MB"],
+  [1_990_000, "1.9 MB"],
+  [20_000_000_000, "20 GB"],
+  [20_000_000_000_000, "20000 GB"],
+])("%d bytes are shown to users as %s", (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
 });

@@ -4,9 +4,15 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { requestContext, testConfig } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
-import { type HandlerResponse, htmlResponse, jsonResponse, varying } from "./handler-response.ts";
+import {
+  type HandlerResponse,
+  htmlResponse,
+  jsonResponse,
+  type OutboundResponse,
+  toFetchResponse,
+  varying,
+} from "./handler-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
-import { type OutboundResponse, toFetchResponse } from "./outbound-response.ts";
 import { PushedBody } from "./pushed-body.ts";
 import { RequestContext } from "./request-context.ts";
 

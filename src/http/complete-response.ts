@@ -1,9 +1,13 @@
 import { Buffer } from "node:buffer";
 import { SIGNED_OUT_COOKIE } from "../config/index.ts";
 import { JSON_TYPE, NDJSON_TYPE, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
-import { areSharedHeaders, type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
-import { keepBodyUntilEnd } from "./kept-body.ts";
-import { isResponse, type OutboundResponse } from "./outbound-response.ts";
+import {
+  areSharedHeaders,
+  type HandlerResponse,
+  isResponse,
+  type OutboundResponse,
+  PRIVATE_NO_STORE,
+} from "./handler-response.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ResponseSecurity, SecurityHeaders } from "./security-headers.ts";
 
@@ -218,4 +222,52 @@ export function proxiedHeaders({ url, headers, body }: Response): Headers {
 
 function isDecodedByFetch(coding: string): boolean {
   return DECODED_CODINGS.has(coding.trim().toLowerCase());
+}
+
+/**
+ * How many chunks of the response are read in advance: the only chunk of a text and the end after it. The bytes of the
+ * request are then released also if the host never reads such a response.
+ */
+const CHUNKS_IN_ADVANCE = 2;
+
+/**
+ * Returns the body of a route's response as a stream that keeps the bytes of the request body counted until it has
+ * ended or failed, was cancelled, or the client has disconnected.
+ *
+ * @throws TypeError if the body was read already or is being read
+ */
+function keepBodyUntilEnd(
+  responseBody: ReadableStream<Uint8Array>,
+  context: RequestContext,
+): ReadableStream<Uint8Array> {
+  const reader = responseBody.getReader();
+  const releaseBody = context.keepBody();
+  const { signal } = context.inbound; // not every host cancels the body when the client disconnects
+  const release = () => {
+    signal.removeEventListener("abort", release);
+    releaseBody();
+    context.hasEnded = true;
+  };
+  if (signal.aborted) release();
+  else signal.addEventListener("abort", release);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+        } catch (error) {
+          release();
+          throw error;
+        }
+        release();
+        controller.close();
+      },
+      cancel(reason) {
+        release();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: CHUNKS_IN_ADVANCE },
+  );
 }

@@ -1,6 +1,9 @@
 import type { ErrorCode } from "../errors.ts";
 import { JSON_TYPE } from "../protocol/index.ts";
 import type { PushedBody } from "./pushed-body.ts";
+import { isPushedBody } from "./pushed-body.ts";
+import { idHeaders, requestIds } from "./request-ids.ts";
+import { isCallPath } from "./request-path.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
 /** The response of the handler of a page, a call, a file or live updates. `completeResponse` adds the common headers. */
@@ -73,4 +76,84 @@ export function textResponse(
     headers: { "content-type": "text/plain; charset=utf-8", ...PRIVATE_NO_STORE, ...headers },
     body: text,
   };
+}
+
+const MESSAGE = "Bad request: the URL cannot be read.";
+
+/**
+ * Returns the response to a request whose target or `Host` cannot be read: 400, with the ids of the request, and for the path of a
+ * call with its error body. The connection is closed.
+ *
+ * @param path the path of the request as it was sent, with the query or without it
+ * @param header returns a header of the request; `null` if it is missing
+ * @see docs/protocol.md 2.2
+ */
+export function unreadableRequestResponse(
+  path: string,
+  header: (name: string) => string | null,
+): OutboundResponse & { readonly body: string } {
+  // The base is not known to every host.
+  const isCall = isCallPath(path.split("?")[0] ?? "", null);
+  const body = isCall ? errorBody("validation_error", MESSAGE) : `${MESSAGE}\n`;
+  return {
+    status: 400,
+    headers: [
+      ...["content-type", isCall ? JSON_TYPE : "text/plain; charset=utf-8"],
+      ...["content-length", String(body.length)],
+      ...["x-content-type-options", "nosniff"],
+      ...["connection", "close"],
+      ...idHeaders(requestIds(header)).flat(),
+    ],
+    body,
+  };
+}
+
+/** A complete response: what an adapter writes to the client. */
+export interface OutboundResponse {
+  readonly status: number;
+  /**
+   * Names, in lower case, and values, alternating as in Node's `rawHeaders`. A name may occur more than once. The list
+   * belongs to this response, so its adapter may append to it.
+   */
+  readonly headers: string[];
+  /** The list that the headers begin with, if it is the same object for many responses: an adapter may prepare it once. */
+  readonly sharedHeaders?: readonly string[] | null;
+  readonly body: HandlerResponse["body"];
+}
+
+/** Returns a complete response as a Fetch `Response`. */
+export function toFetchResponse(outbound: OutboundResponse | Response): Response {
+  if (isResponse(outbound)) return outbound;
+  const headers = new Headers();
+  const { headers: rawHeaders, body } = outbound;
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
+  return new Response(isPushedBody(body) ? body.toStream() : body, { status: outbound.status, headers });
+}
+
+/** Releases the body of a response that is not sent: a file or a connection may be behind it. */
+export function releaseUnsentBody({ body }: Pick<OutboundResponse | Response, "body">): void {
+  if (isPushedBody(body)) body.open({ write: () => false, end() {}, destroy() {} }).onClose();
+  else if (isReadableStream(body)) body.cancel().catch(() => undefined); // the response has an error already
+}
+
+/*
+ * The objects of the Fetch standard are recognized by their methods, not by `instanceof`: packages replace the global classes (`@hono/node-server` replaces
+ * `globalThis.Response`), and the objects of `fetch`, of undici and of other realms are then not instances of the
+ * replacement.
+ */
+
+/** Returns whether a value is a Fetch `Response`, of any implementation. */
+export function isResponse(value: unknown): value is Response {
+  return hasMethod(value, "arrayBuffer") && "status" in value;
+}
+
+/** Returns whether a value is a `ReadableStream` of the Streams standard, of any implementation. */
+export function isReadableStream(value: unknown): value is ReadableStream<Uint8Array> {
+  return hasMethod(value, "getReader");
+}
+
+/** Reads no getter: those of a lazy `Response` may create the headers and the body. */
+function hasMethod(value: unknown, name: string): value is object {
+  if (typeof value !== "object" || value === null || !(name in value)) return false;
+  return typeof Reflect.get(value, name) === "function";
 }

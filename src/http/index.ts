@@ -1,20 +1,23 @@
-export { BodyLimit, type ClientBytes } from "./body-limit.ts";
+export { BodyLimit, type ClientBytes, formatBytes } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
 export { ContextKey, ContextValues } from "./context-values.ts";
-export { MAX_COOKIE_BYTES } from "./cookies.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
-export { disconnectedError, isAbortError, isDisconnection } from "./disconnect.ts";
 export { formParameter } from "./form-parameter.ts";
-export { formatBytes } from "./format-bytes.ts";
 export {
   errorBody,
   type HandlerResponse,
   htmlResponse,
+  isReadableStream,
+  isResponse,
   jsonResponse,
+  type OutboundResponse,
   PRIVATE_NO_STORE,
+  releaseUnsentBody,
   textResponse,
+  toFetchResponse,
+  unreadableRequestResponse,
   varying,
 } from "./handler-response.ts";
 export { isValidHost, originOf } from "./host.ts";
@@ -28,17 +31,9 @@ export {
   readRequestText,
   readUrl,
 } from "./inbound-request.ts";
-export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
 export { publicOrigin } from "./origin.ts";
-export {
-  isReadableStream,
-  isResponse,
-  type OutboundResponse,
-  releaseUnsentBody,
-  toFetchResponse,
-} from "./outbound-response.ts";
 export { parseJson } from "./parse-json.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { fillRandom, randomHex } from "./random.ts";
@@ -51,10 +46,18 @@ export {
   redirect,
   redirectTarget,
 } from "./redirect.ts";
-export { request } from "./request.ts";
+export { MAX_COOKIE_BYTES, request } from "./request.ts";
 export type { RequestTrace } from "./request-context.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
+export {
+  adviseDeveloper,
+  disconnectedError,
+  isAbortError,
+  isDisconnection,
+  logExpectedError,
+  logRefusal,
+} from "./request-failures.ts";
 export { idHeaders, type RequestIds, requestIds, traceIdOf } from "./request-ids.ts";
 export { canonicalPath, isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 export { requireSameOrigin } from "./require-same-origin.ts";
@@ -66,4 +69,3 @@ export {
   type SecurityHeaders,
   type SecurityOptions,
 } from "./security-headers.ts";
-export { unreadableRequestResponse } from "./unreadable-request.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cookieHeaderOf, requestContext, testConfig } from "#test/request-context";
 import { runInContext } from "./context-storage.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
-import { request } from "./request.ts";
+import { isSessionCookie, request } from "./request.ts";
 import { RequestContext } from "./request-context.ts";
 
 function contextOf(url: string, init: RequestInit = {}): RequestContext {
@@ -139,5 +139,24 @@ describe("request.set_cookie", () => {
     expect(setCookieHeaders(() => request.set_cookie("a", "x".repeat(4095)))).toHaveLength(1);
     expect(() => setCookieHeaders(() => request.set_cookie("a", "x".repeat(4096)))).toThrow("a would be 4097 bytes");
     expect(() => setCookieHeaders(() => request.set_cookie("a", "é".repeat(1000)))).toThrow(RangeError);
+  });
+});
+
+describe("the name of a cookie", () => {
+  it.each([
+    ["web_session", true],
+    ["__Host-web_session", true],
+    ["shop", true],
+    ["__Host-shop", true],
+    ["web_session2", false],
+    ["shop2", false],
+    ["Web_Session", false],
+    ["__Secure-web_session", false],
+    [" web_session", false],
+    ["", false],
+  ])("is reserved for the session if it is that of the configuration or of production, %j: %s", (name, isReserved) => {
+    for (const WEB_COOKIE_SECURE of ["0", "1"]) {
+      expect(isSessionCookie(name, testConfig({ WEB_COOKIE_SECURE, WEB_SESSION_COOKIE: "shop" }))).toBe(isReserved);
+    }
   });
 });

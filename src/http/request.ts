@@ -1,6 +1,5 @@
-import { type Config, isCookieName } from "../config/index.ts";
+import { type Config, isCookieName, SESSION_COOKIE, withoutHostPrefix } from "../config/index.ts";
 import { requireContext } from "./context-storage.ts";
-import { isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
 import type { StringRecord } from "./request-context.ts";
 
 /**
@@ -121,4 +120,20 @@ function checkCookieValue(name: string, value: unknown): asserts value is string
         `${MAX_COOKIE_BYTES}. Store the data on the server, and an id in the cookie.`,
     );
   }
+}
+
+/**
+ * The largest cookie that browsers store, in bytes: the name, the `=` and the value. They ignore a larger one silently.
+ *
+ * @see RFC 6265, section 6.1
+ */
+export const MAX_COOKIE_BYTES = 4096;
+
+/**
+ * Returns whether a cookie name is reserved for the session. Names with and without the prefix are reserved regardless of
+ * `WEB_COOKIE_SECURE`, so that no session can be forged when the setting changes. So is the name of production in development.
+ */
+export function isSessionCookie(name: string, { sessionCookie }: Pick<Config, "sessionCookie">): boolean {
+  const plain = withoutHostPrefix(name);
+  return plain === withoutHostPrefix(sessionCookie) || plain === SESSION_COOKIE;
 }

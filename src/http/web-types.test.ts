@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { isReadableStream, isResponse } from "./outbound-response.ts";
+import { isReadableStream, isResponse } from "./handler-response.ts";
 
 /** A class whose objects have the members of a `Response`, and not its prototype. */
 class OtherResponse {

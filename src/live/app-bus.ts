@@ -1,6 +1,6 @@
 import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "../backends/index.ts";
 import { markPublishFailure } from "../logging/index.ts";
-import type { LiveCounts } from "./live-counts.ts";
+import type { GapReason } from "../protocol/index.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
 export type OnPublished = (channel: string, json: string) => void;
@@ -162,4 +162,13 @@ export class AppBus {
     if (bus && !successor.current) successor.set(bus);
     else if (bus && bus !== successor.current) void bus.close();
   }
+}
+
+/** What the live updates of one application have done since its start, for its metrics. */
+export class LiveCounts {
+  published = 0;
+  /** Messages that the bus has refused, or not confirmed in time. */
+  publishFailures = 0;
+  delivered = 0;
+  readonly gaps: Record<GapReason, number> = { trimmed: 0, reset: 0, expired: 0 };
 }

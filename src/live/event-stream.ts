@@ -1,12 +1,15 @@
 import type { Message, ReadLimit } from "../backends/index.ts";
 import type { BodyProducer, BodySink } from "../http/index.ts";
-import { GAP_EVENT, type GapReason } from "../protocol/index.ts";
+import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
+import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason } from "../protocol/index.ts";
+import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
-import { formatCursor } from "./cursor.ts";
+import { formatCursor } from "./feed.ts";
 import { type FeedReader, type Gap, gapReason } from "./feed-reader.ts";
 import { encodeEvent } from "./message-buffer.ts";
 import { isRetryOutdated, retryMs } from "./spread.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
+import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
 
 /** The options of an {@link EventStream}. */
@@ -216,4 +219,48 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
 
 function randomBetween([min, max]: readonly [number, number]): number {
   return Math.round(min + Math.random() * (max - min));
+}
+
+const HEADERS = {
+  "content-type": EVENT_STREAM_TYPE,
+  // no-transform: a proxy that compresses would delay messages until its block is full.
+  "cache-control": "private, no-store, no-transform",
+  // nginx would buffer the response.
+  "x-accel-buffering": "no",
+} as const;
+
+/** The request of an event stream. */
+interface EventStreamContext {
+  readonly context: RequestContext;
+  /** Called once when the event stream has ended. */
+  readonly release: () => void;
+}
+
+/**
+ * Handles a request for an event stream with the messages of all its feeds. When its sign-in is revoked, it ends, and the
+ * client learns from its next request which feeds have.
+ *
+ * @see docs/protocol.md 10.5
+ */
+export function handleEventStream(
+  { readers, gaps }: SubscriptionRequest,
+  hub: SubscriptionHub,
+  { context, release }: EventStreamContext,
+): HandlerResponse {
+  let stream: EventStream | undefined;
+  let isRevoked = false;
+  const unwatch = watchFinalSession(context, () => {
+    isRevoked = true;
+    stream?.end();
+  });
+  const onClosed = () => {
+    unwatch();
+    release();
+  };
+  const body = new PushedBody((sink) => {
+    stream = new EventStream(hub, sink, { readers, gaps, onClosed });
+    if (isRevoked) stream.end();
+    return stream;
+  });
+  return { status: 200, headers: HEADERS, body };
 }

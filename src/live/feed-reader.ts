@@ -1,7 +1,7 @@
 import type { Message, Position, ReadLimit, ReadResult } from "../backends/index.ts";
 import { type GapReason, isLater } from "../protocol/index.ts";
 import type { ChannelSubscription } from "./channel-subscription.ts";
-import { ENDED } from "./cursor.ts";
+import { ENDED } from "./feed.ts";
 import type { EncodedChunk } from "./message-buffer.ts";
 
 /** A feed that cannot be delivered completely. */

@@ -5,8 +5,8 @@ import { createEventStreams, FakeClient } from "#test/event-stream-client";
 import { requestContextOf, signInCookie } from "#test/request-context";
 import { ContextValues, isPushedBody } from "../http/index.ts";
 import { AppSessions, SESSIONS } from "../session/index.ts";
+import { handleEventStream } from "./event-stream.ts";
 import { FeedReader } from "./feed-reader.ts";
-import { handleEventStream } from "./handle-event-stream.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: unknown = runInNewContext("gc");

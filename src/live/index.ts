@@ -1,9 +1,8 @@
 export { type Bus, openBus } from "../backends/index.ts";
 export type { BusState, ObserveOperation } from "./app-bus.ts";
-export { APP_BUS, hasSharedBus } from "./app-registry.ts";
+export { APP_BUS, createRealtime, hasSharedBus, type Realtime } from "./app-registry.ts";
 export { type ChannelOptions, channel } from "./channel.ts";
 export { LiveUpdates } from "./live-updates.ts";
 export { publish } from "./publish.ts";
-export { createRealtime, type Realtime } from "./realtime.ts";
 export { revocationSource } from "./revocation-source.ts";
 export type { LiveConnection } from "./subscription-hub.ts";

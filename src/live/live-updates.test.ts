@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { createTestApp } from "#test/compiled-app";
 import { createFaultyBus } from "#test/faulty-bus";
 import { issueFeed, liveFunctions, openEventStream, poll, requestLive } from "#test/live-client";
 import type { App } from "../app.ts";
 import { createRealtime, publish } from "./index.ts";
+import { ConnectionsByBuild } from "./live-updates.ts";
 
 const apps: App[] = [];
 function openApp(env: Record<string, string> = {}): App {
@@ -214,4 +215,23 @@ describe("the limits of a client", () => {
       await stream.close();
     }
   });
+});
+
+const [FIRST, SECOND, THIRD] = ["0mwscmxpswka0", "0mwscmxpswkak", "0mwscmxpt0000"] as const;
+
+test("the connections of pages of earlier builds are counted until they end", () => {
+  const connections = new ConnectionsByBuild();
+  const ends = [FIRST, SECOND, SECOND, THIRD].map((build) => connections.add(build));
+  expect([FIRST, SECOND, THIRD].map((build) => connections.before(build))).toEqual([0, 1, 3]);
+  for (const end of ends.slice(0, 2)) end();
+  expect([FIRST, SECOND, THIRD].map((build) => connections.before(build))).toEqual([0, 0, 1]);
+  for (const end of ends.slice(2)) end();
+  expect(connections.before("zzzzzzzzzzzzz")).toBe(0);
+});
+
+test.each([null, "", "undefined", "0", `${FIRST}.abc-_1`])("a connection with the build %j is not counted", (build) => {
+  const connections = new ConnectionsByBuild();
+  connections.add(build)();
+  connections.add(build);
+  expect(connections.before("zzzzzzzzzzzzz")).toBe(0);
 });

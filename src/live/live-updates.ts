@@ -8,7 +8,7 @@ import {
   textResponse,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { BUILD_HEADER, LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
+import { BUILD_HEADER, BUILD_ID, LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
 import {
   type ConcurrencyLimit,
   CountLimit,
@@ -18,12 +18,10 @@ import {
   STREAM_RETRY_SECONDS,
 } from "../rate-limit/index.ts";
 import { secretFingerprints } from "../session/index.ts";
-import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
+import { AppBus, LiveCounts, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { processApps } from "./app-registry.ts";
-import { ConnectionsByBuild } from "./connections-by-build.ts";
-import { handleEventStream } from "./handle-event-stream.ts";
-import { handlePoll } from "./handle-poll.ts";
-import { LiveCounts } from "./live-counts.ts";
+import { handleEventStream } from "./event-stream.ts";
+import { handlePoll } from "./poll.ts";
 import { publishTo } from "./publish.ts";
 import { type LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest } from "./subscription-request.ts";
@@ -183,5 +181,36 @@ export class LiveUpdates {
       headers: CONNECTION_CLOSE,
       details: { retry_after: STREAM_RETRY_SECONDS },
     });
+  }
+}
+
+/** Counts the open live connections by the build of their page. @see docs/protocol.md 3.9 */
+export class ConnectionsByBuild {
+  /** Has no entry without connections, so that it is no larger than their number. */
+  readonly #counts = new Map<string, number>();
+
+  /**
+   * Counts a connection that was opened.
+   *
+   * @param build what the page has sent; any other text than an id is not counted
+   * @returns a function to call once when the connection has ended
+   */
+  add(build: string | null): () => void {
+    if (build === null || !BUILD_ID.test(build)) return () => undefined;
+    this.#change(build, 1);
+    return () => this.#change(build, -1);
+  }
+
+  /** Returns how many connections of pages of earlier builds are open. */
+  before(build: string): number {
+    let sum = 0;
+    for (const [other, count] of this.#counts) if (other < build) sum += count;
+    return sum;
+  }
+
+  #change(build: string, difference: number): void {
+    const count = (this.#counts.get(build) ?? 0) + difference;
+    if (count > 0) this.#counts.set(build, count);
+    else this.#counts.delete(build);
   }
 }

@@ -1,7 +1,7 @@
 import { type PublishedMessage, toJson } from "../protocol/index.ts";
 import type { AppBus } from "./app-bus.ts";
 import { currentBus } from "./app-registry.ts";
-import { checkChannelName } from "./channel-name.ts";
+import { checkChannelName } from "./channel.ts";
 
 /** The maximum size of a message, in bytes of JSON. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;

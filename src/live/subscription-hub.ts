@@ -3,9 +3,9 @@ import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { GapReason } from "../protocol/index.ts";
 import type { BusReader } from "./app-bus.ts";
+import { LiveCounts } from "./app-bus.ts";
 import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
-import { LiveCounts } from "./live-counts.ts";
 import { reloadWindowMs } from "./spread.ts";
 import { limitResult } from "./write-limit.ts";
 

@@ -1,8 +1,7 @@
 import { requireIdentityEncoding } from "../bodies/index.ts";
 import { type RequestContext, RequestError } from "../http/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
-import { ENDED, laterPosition, parseCursor } from "./cursor.ts";
-import { type VerifiedFeed, verifyFeed } from "./feed.ts";
+import { ENDED, laterPosition, parseCursor, type VerifiedFeed, verifyFeed } from "./feed.ts";
 import { FeedReader, type Gap } from "./feed-reader.ts";
 
 /** The maximum number of feeds of one request. */

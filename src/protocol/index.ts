@@ -80,18 +80,29 @@ export {
   type PageData,
 } from "./page-data.ts";
 export {
+  describeUnrenderable,
   isPreactCopyError,
   isReactElement,
   isReactHookError,
   isReactType,
   preactCopyMessage,
   reactMessage,
+  unrenderableMessage,
 } from "./react-markup.ts";
 export { scriptUrlAttributes } from "./script-url.ts";
 export { selectedValues, valueOfOption, withSelection } from "./select-options.ts";
-export type { NotSendable, Sendable } from "./sendable.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
-export type { Serialized, SerializedResult } from "./serialized.ts";
+export type { NotSendable, Sendable, Serialized, SerializedResult } from "./serialized.ts";
+export type {
+  ListShape,
+  Literal,
+  ObjectFields,
+  ObjectShape,
+  ScalarKind,
+  StringFormat,
+  TypeShape,
+  UnionCases,
+} from "./signature.ts";
 export {
   type Coercion,
   endpointKey,
@@ -104,17 +115,6 @@ export {
 } from "./signature.ts";
 export { chunkLine, DONE_LINE, errorLine, openStream, type Stream } from "./stream.ts";
 export { withUnits } from "./style-units.ts";
-export type {
-  ListShape,
-  Literal,
-  ObjectFields,
-  ObjectShape,
-  ScalarKind,
-  StringFormat,
-  TypeShape,
-  UnionCases,
-} from "./type-shape.ts";
-export { describeUnrenderable, unrenderableMessage } from "./unrenderable.ts";
 export {
   BUILD_HEADER,
   BUILD_ID,

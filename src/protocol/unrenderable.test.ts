@@ -1,6 +1,6 @@
 import { h } from "preact";
 import { expect, test } from "vitest";
-import { unrenderableMessage } from "./unrenderable.ts";
+import { unrenderableMessage } from "./react-markup.ts";
 
 test.each([
   [{ name: "Ada", age: 3 }, "Render one of its fields (name, age), for example `{user.name}`."],

@@ -151,3 +151,26 @@ export interface Bus {
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }
+
+/** How long a bus stores messages by default, in hours: half an hour longer than a feed is valid at most. */
+export const DEFAULT_HOURS = 24.5;
+
+/**
+ * Returns the index after the last message that one read from `start` on may return: as many as the limit allows, but at
+ * least one, unless there is none.
+ *
+ * @param dataOf returns the text of a message
+ */
+export function endOfRead<T>(
+  messages: readonly T[],
+  start: number,
+  { limit, dataOf }: { readonly limit: ReadLimit; readonly dataOf: (message: T) => string },
+): number {
+  let end = start;
+  for (let remaining = limit.bytes; end < messages.length && end - start < limit.messages; end++) {
+    const message = messages[end];
+    if (message !== undefined) remaining -= Buffer.byteLength(dataOf(message));
+    if (remaining < 0 && end > start) break;
+  }
+  return end;
+}

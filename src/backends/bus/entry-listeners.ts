@@ -1,3 +1,4 @@
+import type { Logger } from "../../logging/index.ts";
 import type { Entry, EntryListener } from "./bus.ts";
 
 /** One call of `watch`. An object of its own, because one function can listen twice, and each is removed by itself. */
@@ -53,5 +54,28 @@ export class EntryListeners {
   clear(): void {
     for (const watches of this.#topics.values()) watches.clear();
     this.#topics.clear();
+  }
+}
+
+/** Logs that a bus has received data that no bus wrote: once, because a server may send any number of them. */
+export class ForeignDataLog {
+  readonly #log: Logger;
+  readonly #fields: Readonly<Record<string, string>>;
+  #hasLogged = false;
+
+  /** @param fields identify the server, without user name and password */
+  constructor(log: Logger, fields: Readonly<Record<string, string>>) {
+    this.#log = log;
+    this.#fields = fields;
+  }
+
+  /** @param location where the data was, for example the name of a key. The data are not logged. */
+  report(location: string): void {
+    if (this.#hasLogged) return;
+    this.#hasLogged = true;
+    this.#log.warn(
+      { ...this.#fields, location },
+      "Another program writes to the bus; its data is ignored. Give each application a namespace of its own",
+    );
   }
 }

@@ -1,6 +1,6 @@
 import type { Position } from "./bus.ts";
-import { errorMessage } from "./error-message.ts";
 import type { IsTransient } from "./retry-policy.ts";
+import { errorMessage } from "./retry-policy.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
 /** Messages of one channel that are sent together. A retry sends the same batch with the same number. */

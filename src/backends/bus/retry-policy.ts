@@ -1,5 +1,4 @@
 import { UnreachableError } from "../../reconnect.ts";
-import { errorMessage } from "./error-message.ts";
 import { type Retry, RetryQueue } from "./retry-queue.ts";
 
 /** How long `position`, `read` and `watch` of a bus take at most. */
@@ -78,4 +77,9 @@ function closedError(): Error {
 function timeoutError(lastError: unknown): Error {
   const reason = lastError === undefined ? "" : ` ${errorMessage(lastError)}`;
   return new UnreachableError(`The bus did not respond within ${TIMEOUT_MS / 1000} s.${reason}`, { cause: lastError });
+}
+
+/** Returns the message of an error, or the text of anything else that was thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
-import { DEFAULT_HOURS } from "./default-hours.ts";
+import { DEFAULT_HOURS } from "./bus.ts";
 
 /**
  * How long the server remembers a fingerprint after a process has stored it for the last time: as long as it stores

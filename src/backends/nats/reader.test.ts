@@ -4,7 +4,7 @@ import { createProducerId, ForeignDataLog } from "../bus/index.ts";
 import type { JetStreamContext, NatsConnector } from "./connector.ts";
 import { formatMessageId, formatPosition, hashMessageId } from "./position.ts";
 import { NatsReader } from "./reader.ts";
-import { SeenMessages } from "./seen-messages.ts";
+import { SeenMessages } from "./stream.ts";
 
 const EPOCH = "0mwrgh91skk9p";
 const PRODUCER = createProducerId();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { NO_MESSAGE_HASH } from "./position.ts";
-import { SeenMessages } from "./seen-messages.ts";
+import { SeenMessages } from "./stream.ts";
 
 const offset = (seq: number, messageHash = `hash${seq}`) => ({ seq, messageHash });
 

@@ -2,8 +2,15 @@ import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from
 import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
 import { coalesce, createEpoch, createProducerId } from "../bus/index.ts";
-import { epochFromCreated, formatMessageId, hashMessageId, readMessageId, timeOfEpoch } from "./position.ts";
-import { SeenMessages } from "./seen-messages.ts";
+import {
+  epochFromCreated,
+  formatMessageId,
+  hashMessageId,
+  NO_MESSAGE_HASH,
+  readMessageId,
+  type StreamOffset,
+  timeOfEpoch,
+} from "./position.ts";
 import { checkStreamConfig, type ExpectedStream } from "./stream-config.ts";
 
 /** The configuration of a stream that may have to be created. */
@@ -249,4 +256,54 @@ function epochOf({ created, config }: StreamInfo): string {
   const epoch = epochFromCreated(created);
   const [, described = ""] = DESCRIPTION.exec(config.description ?? "") ?? [];
   return described > epoch ? described : epoch;
+}
+
+/** Of how many subjects the last message is known at most. */
+const MAX_SUBJECTS = 10_000;
+
+/**
+ * What this process knows of a stream in its current epoch: the messages that it has seen are stored. In a cluster, a server
+ * that was frozen, or has just become the leader, can answer with an older state. Such an answer contradicts what is
+ * recorded here.
+ */
+export class SeenMessages {
+  /** The last message that this process has seen. */
+  #last: StreamOffset | undefined;
+  #endSeq = 0;
+  /** The sequence of the last message of each subject that this process has seen, least recent first. */
+  readonly #lastOfSubject = new Map<string, number>();
+
+  /** The last message that was seen. Its hash is known. */
+  get last(): StreamOffset | undefined {
+    return this.#last;
+  }
+
+  /** The greatest sequence that the stream is known to have reached; 0 if none is known. */
+  get endSeq(): number {
+    return this.#endSeq;
+  }
+
+  /** Records a message that the server has stored. */
+  record(subject: string, offset: StreamOffset): void {
+    if (offset.messageHash !== NO_MESSAGE_HASH && offset.seq > (this.#last?.seq ?? 0)) this.#last = offset;
+    this.recordEnd(offset.seq);
+    const seq = Math.max(offset.seq, this.lastOf(subject));
+    this.#lastOfSubject.delete(subject);
+    this.#lastOfSubject.set(subject, seq);
+    if (this.#lastOfSubject.size <= MAX_SUBJECTS) return;
+    for (const oldest of this.#lastOfSubject.keys()) {
+      this.#lastOfSubject.delete(oldest);
+      return;
+    }
+  }
+
+  /** Records that the stream has reached a sequence. */
+  recordEnd(seq: number): void {
+    if (seq > this.#endSeq) this.#endSeq = seq;
+  }
+
+  /** Returns the sequence of the last message of a subject that was seen; 0 if none is known. */
+  lastOf(subject: string): number {
+    return this.#lastOfSubject.get(subject) ?? 0;
+  }
 }

@@ -35,9 +35,16 @@ import {
 } from "./client/index.ts";
 import { RedisKeys } from "./keys.ts";
 import { RedisPreparation } from "./preparation.ts";
-import { parseAppendReply, parseLastIdsReply, parsePubSubMessage, parseRangeReply } from "./replies.ts";
 import { redisRevocations } from "./revocations.ts";
-import { APPEND, LAST_IDS, RANGE } from "./scripts.ts";
+import {
+  APPEND,
+  LAST_IDS,
+  parseAppendReply,
+  parseLastIdsReply,
+  parsePubSubMessage,
+  parseRangeReply,
+  RANGE,
+} from "./scripts.ts";
 import { redisProblems } from "./server.ts";
 import {
   buildReadResult,

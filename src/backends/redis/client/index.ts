@@ -1,5 +1,4 @@
 export { isReplyError } from "./command-error.ts";
 export { openRedisConnection, type RedisConnection } from "./connection.ts";
-export { infoOf } from "./info.ts";
-export { defineScript, runScript, type Script, type ScriptInput } from "./script.ts";
+export { defineScript, infoOf, runScript, type Script, type ScriptInput } from "./script.ts";
 export { RedisSubscriber } from "./subscriber.ts";

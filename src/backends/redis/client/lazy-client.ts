@@ -3,9 +3,8 @@ import { ConfigError, parseServerUrl } from "../../../config/index.ts";
 import type { Logger } from "../../../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../../../reconnect.ts";
 import { commandError, isConnectionLost } from "./command-error.ts";
-import { type RedisNode, RedisNodes } from "./nodes.ts";
+import { describeSentinelError, type RedisNode, RedisNodes, type SentinelTarget, sentinelTarget } from "./nodes.ts";
 import { closeWhenSilent } from "./reply-timeout.ts";
-import { describeSentinelError, type SentinelTarget, sentinelTarget } from "./sentinel.ts";
 
 const CONNECT_TIMEOUT_MS = 3_000;
 

@@ -56,3 +56,19 @@ export async function runScript(
 function isScriptNotCached(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT ");
 }
+
+/**
+ * Returns the reply of `INFO`; `undefined` if the user lacks the permission for it, as with some hosted servers.
+ *
+ * @throws Error if Redis is unreachable
+ */
+export async function infoOf(connection: RedisConnection): Promise<string | undefined> {
+  const redis = await connection.client();
+  if (redis.status !== "ready") throw connection.unreachableError();
+  try {
+    return await redis.info();
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("NOPERM ")) return undefined;
+    throw commandError(error, connection.address);
+  }
+}

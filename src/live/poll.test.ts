@@ -3,7 +3,7 @@ import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
 import { recordedLog } from "#test/recorded-log";
 import { requestContextOf } from "#test/request-context";
 import { FeedReader } from "./feed-reader.ts";
-import { handlePoll } from "./handle-poll.ts";
+import { handlePoll } from "./poll.ts";
 import { SubscriptionHub } from "./subscription-hub.ts";
 
 let bus: FaultyBus;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { coalesce } from "./coalesce.ts";
+import { coalesce } from "./retry-queue.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { isAbortError } from "./disconnect.ts";
+import { isAbortError } from "./request-failures.ts";
 
 const abortedSignal = (reason?: unknown) => AbortSignal.abort(reason);
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { BODY_TIMEOUT_SECONDS } from "../bodies/index.ts";
 import { isNode } from "./fast/index.ts";
-import { SERVER_LIMITS, serverOptions } from "./server-options.ts";
+import { SERVER_LIMITS, serverOptions } from "./serve.ts";
 
 it("ends the time limit of a body before Node's request timeout, even after the slowest headers", () => {
   const { headersTimeout, connectionsCheckingInterval, requestTimeout } = SERVER_LIMITS;
