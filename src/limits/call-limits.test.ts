@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { compiledServer, createTestApp } from "#test/compiled-app";
+import { compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import type { App, AppOptions } from "../app.ts";
 import { session } from "../session/index.ts";
 import { type Visitor, visitor } from "../testing/index.ts";
@@ -120,6 +120,46 @@ describe("the calls of one address", () => {
     expect(await statuses(2, await cookieOf(app, "ada"))).toBe(3);
     expect(await statuses(2, await cookieOf(app, "bob"))).toBe(2);
     expect(await statuses(3, await cookieOf(app, "eve"))).toBe(3);
+  });
+});
+
+describe("the calls with a bearer token", () => {
+  const authenticate = vi.fn(async (token: string) => (token.startsWith("user-") ? { sub: token } : null));
+  const withToken = (app: App, token: string, path = "/__web/rpc/who") => {
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+    return app
+      .fetch(new Request(`http://shop.example${path}`, { method: "POST", headers, body: '{"args":{}}' }), {
+        address: OFFICE,
+      })
+      .then(({ status }) => status);
+  };
+  const countOf = async (count: number, send: () => Promise<number>, status = 200) => {
+    let sum = 0;
+    for (let sent = 0; sent < count; sent++) if ((await send()) === status) sum++;
+    return sum;
+  };
+
+  it("of one that sends too many do not use up those of its address, and its token is not checked for them [REQUEST-109]", async () => {
+    const app = createApp({ authenticate });
+    authenticate.mockClear();
+    expect(await countOf(100, () => withToken(app, "user-1"))).toBe(3);
+    expect(authenticate).toHaveBeenCalledTimes(3);
+    expect(await countOf(9, () => withToken(app, "user-2"))).toBe(3);
+    expect(await accepted(app, 9, { cookie: await cookieOf(app, "bob") })).toBe(2); // eight in all
+  });
+
+  it("with any number of forged tokens are checked as often as the address allows, and give no call to a signed-out client", async () => {
+    const app = createApp({ authenticate });
+    authenticate.mockClear();
+    let token = 0;
+    expect(await countOf(50, () => withToken(app, `forged-${++token}`), 401)).toBe(3);
+    expect(authenticate).toHaveBeenCalledTimes(8);
+  });
+
+  it("of a route count for the address only", async () => {
+    const hook = compiledRoute("POST /hook", () => new Response("ok"));
+    const app = createTestApp({ ...module, hook }, { rate: RATE, authenticate });
+    expect(await countOf(9, () => withToken(app, "user-1", "/hook"))).toBe(8);
   });
 });
 

@@ -51,13 +51,14 @@ type Counted = Refusal | null | Promise<Refusal | null>;
 /** Counts the calls of an application. */
 export interface CallCounter {
   /**
-   * Counts a request with a bearer token for its address and its token, before the token is checked: that may take a query of a
-   * database. {@link countCall} counts other requests for their address. The count of the token keeps a client that sends too
-   * many requests from using up the calls of its address.
+   * Counts a request with a bearer token for its address, before the token is checked: that may take a query of a database.
+   * {@link countCall} counts other requests for their address.
    *
+   * @param token for a call or a form, which then counts for its token too, as its user would: otherwise one client that sends
+   *   too many could use up the calls of its address. Requests of other kinds have no limit for one client.
    * @returns `null` if it was counted; otherwise what to pass to {@link requireLeft}
    */
-  countToken(context: RequestContext, token: string): Counted;
+  countAddress(context: RequestContext, token?: string): Counted;
   /**
    * Counts a call: for its address, unless this has been done, for its user or signed-out client, and for its function. If one of
    * them has nothing left, it counts for none.
@@ -67,7 +68,7 @@ export interface CallCounter {
   countCall(context: RequestContext, own?: FunctionLimits): Counted;
   /** Counts a call whose arguments were checked, by the key of its function; `null` if the function has none. */
   countArguments(own: FunctionLimits | undefined, args: readonly unknown[]): Counted;
-  /** Counts a request whose credentials were refused, as a call of a signed-out client, after {@link countToken}. */
+  /** Counts a request whose credentials were refused, as a call of a signed-out client, after {@link countAddress}. */
   countRefusedCredentials(context: RequestContext): Counted;
   /**
    * Returns the counter for the development server. It refuses what is above a rate that the application has set, and passes the
@@ -89,9 +90,11 @@ export function callCounter(store: RateStore, rate: AppRate | false = DEFAULT_RA
   const { address, token, signedOut, user } = rate === false ? NO_LIMITS : appLimits(rate);
 
   return {
-    countToken(context, text) {
+    countAddress(context, text) {
       context.isAddressCounted = true;
-      return token.length === 0 ? null : store.take(token, [clientKey(context.address), hashedKey(text)]);
+      if (address.length === 0) return null;
+      const key = clientKey(context.address);
+      return text === undefined ? store.take(address, [key]) : store.take(token, [key, hashedKey(text)]);
     },
 
     countCall(context, own) {
@@ -131,8 +134,8 @@ function advisingCounter(store: RateStore, advise: (limit: CountLimit) => void):
     if (refusal && "limit" in refusal) advise(refusal.limit); // the store in memory returns no promise
   };
   return {
-    countToken(context, token) {
-      adviseOf(observed.countToken(context, token));
+    countAddress(context, token) {
+      adviseOf(observed.countAddress(context, token));
       return null;
     },
     countCall(context, limits) {

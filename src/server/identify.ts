@@ -48,7 +48,8 @@ export function* identify(
     const token = readBearerToken(header);
     if (kind !== "route") requireSameOrigin(context, log, kind);
     const { limits } = calls;
-    requireLeft(yield* awaitMaybe(limits.countToken(context, token))); // before anything is read for the token
+    const counted = kind === "call" || kind === "form" ? token : undefined;
+    requireLeft(yield* awaitMaybe(limits.countAddress(context, counted))); // before anything is read for the token
     const isAccepted = yield* awaitMaybe(identifyBearer(context, token, { authenticate, sessions, log }));
     if (isAccepted) return null;
     // Tokens can be guessed at no higher rate than a signed-out client may call.
