@@ -307,6 +307,7 @@ describe("the type of App", () => {
       "drain",
       "fetch",
       "functions",
+      "limit",
       "pages",
       "publish",
       "revoke",
