@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { compiledServer, createTestApp } from "#test/compiled-app";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { BUILT, configErrorOf, DEV, loadDevelopment, SECRET } from "#test/environment";
+import type { App } from "../app.ts";
+import { CookieJar } from "../cookie-jar.ts";
+import { session } from "../session/index.ts";
 import { loadConfig } from "./config.ts";
 import { defaultSessionCookie } from "./session-cookie.ts";
 
@@ -75,6 +78,26 @@ describe("the name of the session cookie", () => {
       expect(() => createApp(undefined, session)).toThrow(/session/);
     },
   );
+});
+
+describe("two applications on localhost in development", () => {
+  const login = compiledServer("login", () => session.login("ada"));
+  const whoami = compiledServer("whoami", () => session.user()?.sub ?? null);
+  const applications = ["shop", "blog"].map((realm, index) =>
+    createTestApp({ login, whoami }, { env: { WEB_AUTH_SECRET: `${index}a`.repeat(32), WEB_REALM: realm } }),
+  );
+
+  it("do not sign each other's users out, although they share their cookies", async () => {
+    const jar = new CookieJar();
+    const call = async (app: App, name: string) => {
+      const response = await callOverHttp(app, name, {}, { headers: { cookie: jar.cookieHeader() ?? "" } });
+      jar.storeSetCookies(response.headers.getSetCookie());
+      return (await response.json()).result;
+    };
+    for (const app of applications) await call(app, "login");
+    for (const app of applications) expect(await call(app, "whoami")).toBe("ada");
+    expect(Object.keys(jar.all())).toEqual(["web_session_shop", "web_session_blog"]);
+  });
 });
 
 function createApp(cookie: string | undefined, session: unknown = { cookie }) {

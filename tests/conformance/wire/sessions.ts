@@ -56,6 +56,29 @@ export const sessionCases: readonly WireCase[] = [
     await expectError(target, callRequest("require_admin", {}, withoutRole), { status: 403, code: "forbidden" });
     assert.equal((await expectResult(target, "require_admin", {}, await signIn(target, ["admin"]))).value, "ada");
   }),
+  wireCase("signs in the user of a bearer token, and not that of the session cookie", async (target) => {
+    const { cookie = "" } = await signIn(target, ["admin"]);
+    const headers = { authorization: "Bearer token-of-robot", cookie };
+    const { value, headers: received } = await expectResult(target, "whoami", {}, headers);
+    assert.equal(value.sub, "robot");
+    assert.deepEqual(received.getSetCookie(), []);
+    await expectError(target, callRequest("require_admin", {}, headers), { status: 403, code: "forbidden" });
+    await expectError(target, callRequest("login", { sub: "ada" }, headers), { status: 500, code: "internal" });
+  }),
+  wireCase("refuses a bearer token that is not valid, also with a session cookie", async (target) => {
+    const { cookie = "" } = await signIn(target);
+    for (const [authorization, status, code, reason] of [
+      ["Bearer unknown", 401, "unauthenticated", "invalid_token"],
+      ["Bearer", 400, "validation_error", "invalid_request"],
+      ["Bearer a b", 400, "validation_error", "invalid_request"],
+    ] as const) {
+      const headers = { "www-authenticate": `Bearer error="${reason}"` };
+      const expected = { status, code, closes: true, headers };
+      await expectError(target, callRequest("whoami", {}, { authorization, cookie }), expected);
+    }
+    const basic = await expectResult(target, "whoami", {}, { authorization: "Basic YTpi", cookie });
+    assert.equal(basic.value.sub, "ada");
+  }),
   wireCase(
     "sends one Set-Cookie line for each cookie, and decodes the values of the request",
     async (target) => {
