@@ -25,7 +25,8 @@ const functions = { whoami, upload, count, feed };
 const app = createTestApp(
   { ...functions, home },
   {
-    env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "6b".repeat(32) },
+    // The clients know the server by another name than browsers.
+    env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "6b".repeat(32), WEB_ORIGIN: "https://public.example" },
     authenticate: async (token) => (token.startsWith("key-of-") ? { sub: token.slice("key-of-".length) } : null),
   },
 );

@@ -121,10 +121,10 @@ export class Connection {
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(this.#headers);
     if (typeof init.body === "string") headers.set("content-type", JSON_TYPE);
-    // A form must have an origin. Browsers set it themselves.
     else if (init.body) {
       headers.delete("content-type"); // fetch sets it, with the boundary
-      headers.set("origin", new URL(this.#base).origin);
+      // A form of a cookie must have an origin. Browsers set it themselves. With a token, the site may have another address than this.
+      if (this.#bearer === undefined) headers.set("origin", new URL(this.#base).origin);
     }
     if (this.#bearer !== undefined) headers.set("authorization", await authorizationOf(this.#bearer, "client"));
     const cookie = this.#jar.cookieHeader();

@@ -1,7 +1,15 @@
-import { type ApplicationClaims, checkClaims, checkUserId, isPlainObject, isRoleList, type Json } from "./claims.ts";
+import {
+  type ApplicationClaims,
+  checkClaims,
+  checkUserId,
+  isPlainObject,
+  isRoleList,
+  type Json,
+  type ReservedClaims,
+} from "./claims.ts";
 
 /** The user of a bearer token: the user id, and the claims that `session.login` would receive. */
-export type BearerUser = { readonly sub: string } & ApplicationClaims;
+export type BearerUser = { readonly sub: string } & ApplicationClaims & Omit<ReservedClaims, "sub">;
 
 /**
  * Returns the user of a bearer token, or `null` for a token that is not valid.

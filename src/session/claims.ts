@@ -20,7 +20,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export interface Claims {}
 
 /** The names that the session sets itself. A claim cannot have them. */
-interface ReservedClaims {
+export interface ReservedClaims {
   readonly sub?: never;
   readonly sid?: never;
   readonly iat?: never;

@@ -66,7 +66,9 @@ export function serveApplication(dev: DevApp): NodeHandler {
     return handler;
   };
   return async (request, response) => {
-    const handler = await loadCurrent(dev, reportDefaultLimit).then(handlerOf, (error: unknown) => failureHandler(error, dev));
+    const handler = await loadCurrent(dev, reportDefaultLimit).then(handlerOf, (error: unknown) =>
+      failureHandler(error, dev),
+    );
     handler(request, response);
   };
 }
