@@ -215,14 +215,17 @@ describe("500 connections of a client", { timeout: 120_000 }, () => {
     }
   });
 
-  it.each(IS_FULL ? ATTACKS : GREATEST)("end no server with a heap of 128 MB, with $title [REQUEST-68]", async (attack) => {
-    const server = await AppProcess.start(project.dir, sharedEnv(), ["--max-old-space-size=128"]);
-    try {
-      const pid = await callFunction<number>(server.address, "pid");
-      await attackDuring(server, attack, () => pause(MEASURED_MS));
-      expect(await callFunction<number>(server.address, "pid")).toBe(pid);
-    } finally {
-      await server.stop();
-    }
-  });
+  it.each(IS_FULL ? ATTACKS : GREATEST)(
+    "end no server with a heap of 128 MB, with $title [REQUEST-68]",
+    async (attack) => {
+      const server = await AppProcess.start(project.dir, sharedEnv(), ["--max-old-space-size=128"]);
+      try {
+        const pid = await callFunction<number>(server.address, "pid");
+        await attackDuring(server, attack, () => pause(MEASURED_MS));
+        expect(await callFunction<number>(server.address, "pid")).toBe(pid);
+      } finally {
+        await server.stop();
+      }
+    },
+  );
 });
