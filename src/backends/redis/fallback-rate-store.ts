@@ -29,7 +29,7 @@ const MAX_PROBE_DELAY_MS = 60_000;
 /** How long the shared store has to work for the delay to start again at {@link PROBE_DELAY_MS}. */
 const STABLE_AFTER_MS = 60_000;
 
-/** What probes count. Nothing else has its name. */
+/** What probes count, at most once a second: it is never reached, so that each of them writes. */
 const PROBE: CountLimit = new CountLimit("probe", { calls: 1_000, seconds: 60 }, "probes");
 
 /** The two stores of a {@link FallbackRateStore}. */
@@ -152,8 +152,9 @@ export class FallbackRateStore implements RateStore {
     }
   }
 
-  #probeShared(): Balance | Promise<Balance> {
-    return this.#shared.use(PROBE, "", { mode: "charge", cost: 1, strict: true });
+  /** Counts as a call does: at the start, Redis then has the script before many calls need it at once. */
+  #probeShared(): Refusal | null | Promise<Refusal | null> {
+    return this.#shared.take([PROBE], [""]);
   }
 
   /** Runs an operation of the shared store. @throws LateError after a number of milliseconds without a response */
