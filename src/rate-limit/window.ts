@@ -55,13 +55,17 @@ export function removeExpired(counts: Counts, bucket: number): void {
   if (end > 0) buckets.splice(0, end);
 }
 
-/** Adds a cost to the running bucket, which is not before the last bucket with calls. */
+/**
+ * Adds a cost to the running bucket, which is not before the last bucket with calls. The sum stays a safe integer, of which
+ * every cost can be subtracted exactly: what a cost would add to that has no effect, since the key is far above its limit.
+ */
 export function addCost(counts: Counts, bucket: number, cost: number): void {
-  const { buckets } = counts;
+  const { buckets, total } = counts;
   const last = buckets.length - 2;
-  counts.total += cost;
-  if (buckets[last] === bucket) buckets[last + 1] = (buckets[last + 1] ?? 0) + cost;
-  else buckets.push(bucket, cost);
+  const added = Math.min(cost, Number.MAX_SAFE_INTEGER - total);
+  counts.total = total + added;
+  if (buckets[last] === bucket) buckets[last + 1] = (buckets[last + 1] ?? 0) + added;
+  else buckets.push(bucket, added);
 }
 
 /**

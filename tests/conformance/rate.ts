@@ -257,6 +257,19 @@ export function rateStoreTests(name: string, openStore: OpenStore): void {
         expect(await use(store, "check", 0)).toEqual({ left: 100, waitSeconds: 0, resetSeconds: 0, isCounted: true });
       });
 
+      it("forgets costs of any size, and goes on after sums that no number can represent exactly", async () => {
+        const store = openStore(clock);
+        const few = new CountLimit("few", { calls: 1, seconds: 60 }, "one");
+        const charge = (cost: number) => store.use(few, "ada", { mode: "charge", cost, strict: true });
+        for (const cost of [Number.MAX_SAFE_INTEGER, 4, Number.MAX_SAFE_INTEGER, 3]) {
+          expect(await charge(cost)).toMatchObject({ left: 0, isCounted: true, waitSeconds: expect.any(Number) });
+          clock.ms += 1_000;
+        }
+        clock.ms += 61_000;
+        expect(await charge(0)).toEqual({ left: 1, waitSeconds: 0, resetSeconds: 0, isCounted: true });
+        expect(await store.take([few], ["ada"])).toBeNull();
+      });
+
       it("charges a cost above the limit, after which calls are refused until it no longer counts", async () => {
         const store = openStore(clock);
         expect(await use(store, "check", 0)).toMatchObject({ left: 100, isCounted: true });

@@ -104,7 +104,8 @@ local calls, span, cost, mode = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(A
 local bucket, buckets, first, size, total = load(key, span, time)
 local counted = mode == 'charge' or mode == 'check' and total < calls
 if counted and cost > 0 then
-  store(key, span, time, bucket, buckets, first, size, cost)
+  -- As addCost in window.ts: all sums stay exact.
+  store(key, span, time, bucket, buckets, first, size, math.min(cost, 9007199254740991 - total))
   bucket, buckets, first, size, total = load(key, span, time)
 end
 local latest = size > first and buckets[size - 1]
