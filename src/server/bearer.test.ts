@@ -1,7 +1,11 @@
 /** Requests with a bearer token, for every kind of handler that accepts one. @see docs/protocol.md 7.9 */
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
+import { setDevelopment } from "#test/development";
 import { signInCookie, testConfig } from "#test/request-context";
 import type { App, AppOptions } from "../app.ts";
 import { request } from "../http/index.ts";
@@ -172,6 +176,19 @@ describe.each(Object.entries({ ...KINDS, ...LIVE }))("a %s with a bearer token",
     }
     expect(seen).toEqual([]);
     expect(lines).toEqual([]);
+  });
+
+  it("is decided by its token in development, with a folder of public files too [BEARER-1] [BEARER-2]", async () => {
+    const app = createApp();
+    const folder = mkdtempSync(join(tmpdir(), "tsweb-public-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    setDevelopment(app, { publicFiles: { dir: folder, includes: () => true } });
+    await expectInvalidToken(await sendKind(app, { ...bearer("unknown"), cookie: COOKIE }));
+    const response = await sendKind(app, { ...bearer("token-of-grace"), cookie: COOKIE });
+    expect(response.status).toBe(200);
+    if (runsCode) await response.text();
+    else await response.body?.cancel();
+    expect(seen).toEqual(runsCode ? ["grace"] : []);
   });
 
   it("is answered with 503 and is not signed out if authenticate throws, with one line in the log [BEARER-3]", async () => {

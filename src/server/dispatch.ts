@@ -25,7 +25,7 @@ import {
   type PageForm,
   type RouteDefinition,
 } from "../pages/index.ts";
-import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, LIVE_PATH, OPENAPI_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse, handleCall } from "../rpc/index.ts";
 import { removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
@@ -106,9 +106,12 @@ function* admit(
   return refusal ?? (yield* runBefore(context, path, site));
 }
 
-/** Returns whether a request is one for a file of the build or a health check: these are served without `before`. */
+/**
+ * Returns whether a request is one for a file or a health check: these are served without `before`. In development, any path
+ * may be that of a file, apart from those that files are not served at.
+ */
 function isExemptFromBefore(inbound: InboundRequest, path: string | null, { files, router }: Site): boolean {
-  if (path === null || path.startsWith(RPC_PREFIX)) return false;
+  if (path === null || path.startsWith(RPC_PREFIX) || path === LIVE_PATH || path === POLL_PATH) return false;
   if (files?.has(inbound, path)) return true;
   return isHealthPath(path) && !router(inbound.method, path);
 }
