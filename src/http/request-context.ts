@@ -62,8 +62,6 @@ export class RequestContext {
   isBearer = false;
   /** Whether the response has been created, or a response that goes on has ended. What still runs is background work. */
   hasEnded = false;
-  /** Whether the request has been counted for its address. @see docs/protocol.md 9.2 */
-  isAddressCounted = false;
   /** Whether the response must close the connection, because a part of the body may never be read. */
   closeConnection = false;
   /** Whether a route has received the body, and may read or hold it until its response has ended. */

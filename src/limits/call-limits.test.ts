@@ -156,6 +156,13 @@ describe("the calls with a bearer token", () => {
     expect(authenticate).toHaveBeenCalledTimes(8);
   });
 
+  it("with any number of forged tokens use up no calls of the users of the address [REQUEST-109]", async () => {
+    const app = createApp({ authenticate });
+    const bob = await cookieOf(app, "bob");
+    for (let token = 0; token < 50; token++) await withToken(app, `forged-${token}`);
+    expect(await accepted(app, 9, { cookie: bob })).toBe(3);
+  });
+
   it("of a route count for the address only", async () => {
     const hook = compiledRoute("POST /hook", () => new Response("ok"));
     const app = createTestApp({ ...module, hook }, { rate: RATE, authenticate });

@@ -51,16 +51,16 @@ type Counted = Refusal | null | Promise<Refusal | null>;
 /** Counts the calls of an application. */
 export interface CallCounter {
   /**
-   * Counts a request with a bearer token for its address, before the token is checked: that may take a query of a database.
-   * {@link countCall} counts other requests for their address.
+   * Counts a request with a bearer token for its address, before the token is checked: that may take a query of a database. It is
+   * another count than that of the calls: otherwise one client with forged tokens could use up the calls of its address.
    *
    * @param token for a call or a form, which then counts for its token too, as its user would: otherwise one client that sends
-   *   too many could use up the calls of its address. Requests of other kinds have no limit for one client.
+   *   too many could use up the tokens of its address. Requests of other kinds have no limit for one client.
    * @returns `null` if it was counted; otherwise what to pass to {@link requireLeft}
    */
   countAddress(context: RequestContext, token?: string): Counted;
   /**
-   * Counts a call: for its address, unless this has been done, for its user or signed-out client, and for its function. If one of
+   * Counts a call: for its address, for its user or signed-out client, and for its function. If one of
    * them has nothing left, it counts for none.
    *
    * @param own the limits of the function; absent if it has none, or if there is no such function
@@ -87,27 +87,23 @@ export interface CallCounter {
  * @see docs/protocol.md 9.2
  */
 export function callCounter(store: RateStore, rate: AppRate | false = DEFAULT_RATE): CallCounter {
-  const { address, token, signedOut, user } = rate === false ? NO_LIMITS : appLimits(rate);
+  const { address, tokens, token, signedOut, user } = rate === false ? NO_LIMITS : appLimits(rate);
 
   return {
     countAddress(context, text) {
-      context.isAddressCounted = true;
       if (address.length === 0) return null;
       const key = clientKey(context.address);
-      return text === undefined ? store.take(address, [key]) : store.take(token, [key, hashedKey(text)]);
+      return text === undefined ? store.take(tokens, [key]) : store.take(token, [key, hashedKey(text)]);
     },
 
     countCall(context, own) {
       if (address.length === 0 && !own) return null;
-      const isCounted = context.isAddressCounted;
       const addressKey = clientKey(context.address);
       const userKey = countedUser(context);
       const key = userKey ?? addressKey;
       const client = userKey === null ? signedOut : user;
-      if (!own) {
-        return isCounted ? store.take(client.alone, [key]) : store.take(client.withAddress, [addressKey, key]);
-      }
-      const limits = [...(isCounted ? client.alone : client.withAddress), userKey === null ? own.signedOut : own.user];
+      if (!own) return store.take(client.withAddress, [addressKey, key]);
+      const limits = [...client.withAddress, userKey === null ? own.signedOut : own.user];
       const keys = limits.map((limit) => (limit === address[0] ? addressKey : key));
       return store.take(limits, keys);
     },
@@ -161,22 +157,26 @@ interface ClientLimits {
 
 interface AppLimits {
   readonly address: readonly CountLimit[];
-  /** Those of an address and of a bearer token. */
+  /** That of the bearer tokens of an address. */
+  readonly tokens: readonly CountLimit[];
+  /** The same, and that of one bearer token. */
   readonly token: readonly CountLimit[];
   readonly signedOut: ClientLimits;
   readonly user: ClientLimits;
 }
 
 const NONE: ClientLimits = { alone: [], withAddress: [] };
-const NO_LIMITS: AppLimits = { address: [], token: [], signedOut: NONE, user: NONE };
+const NO_LIMITS: AppLimits = { address: [], tokens: [], token: [], signedOut: NONE, user: NONE };
 
 function appLimits(rate: AppRate): AppLimits {
   const calls = rate.per_address ?? Math.min(rate.calls * CLIENTS_PER_ADDRESS, Number.MAX_SAFE_INTEGER);
   const address = new CountLimit("address", { calls, seconds: rate.seconds }, "all clients of one address");
+  const tokens = new CountLimit("tokens", { calls, seconds: rate.seconds }, "all bearer tokens of one address");
   const limitsOf = (limit: CountLimit): ClientLimits => ({ alone: [limit], withAddress: [address, limit] });
   return {
     address: [address],
-    token: [address, new CountLimit("token", rate, "one bearer token")],
+    tokens: [tokens],
+    token: [tokens, new CountLimit("token", rate, "one bearer token")],
     signedOut: limitsOf(new CountLimit("signed-out", rate, "the signed-out clients of one address")),
     user: limitsOf(new CountLimit("user", rate, "one user")),
   };

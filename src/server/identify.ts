@@ -52,7 +52,7 @@ export function* identify(
     requireLeft(yield* awaitMaybe(limits.countAddress(context, counted))); // before anything is read for the token
     const isAccepted = yield* awaitMaybe(identifyBearer(context, token, { authenticate, sessions, log }));
     if (isAccepted) return null;
-    // Tokens can be guessed at no higher rate than a signed-out client may call.
+    // Not asked before: a valid token must pass when others of its address have sent refused ones.
     requireLeft(yield* awaitMaybe(limits.countRefusedCredentials(context)));
     throw invalidTokenError();
   } catch (error) {
