@@ -77,7 +77,6 @@ class SlowFirst extends BaseSequencer {
 const IN_ONE_PROCESS = [
   "adapters",
   "backends",
-  "pages",
   "server",
   "auth",
   "cli",
