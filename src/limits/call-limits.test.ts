@@ -156,7 +156,7 @@ describe("the calls with a bearer token", () => {
     expect(authenticate).toHaveBeenCalledTimes(8);
   });
 
-  it("with any number of forged tokens use up no calls of the users of the address [REQUEST-109]", async () => {
+  it("with any number of forged tokens use up no calls of the users of the address", async () => {
     const app = createApp({ authenticate });
     const bob = await cookieOf(app, "bob");
     for (let token = 0; token < 50; token++) await withToken(app, `forged-${token}`);

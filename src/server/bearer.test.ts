@@ -178,7 +178,7 @@ describe.each(Object.entries({ ...KINDS, ...LIVE }))("a %s with a bearer token",
     expect(lines).toEqual([]);
   });
 
-  it("is decided by its token in development, with a folder of public files too [BEARER-1] [BEARER-2]", async () => {
+  it("is decided by its token in development, with a folder of public files too", async () => {
     const app = createApp();
     const folder = mkdtempSync(join(tmpdir(), "tsweb-public-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

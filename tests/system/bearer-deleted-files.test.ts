@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const send = (...[path, init]: [path: string, init: RequestInit]) => fetch(running.address + path, init);
 
-it("decides the user of a route whose file was deleted after the build, and never its session cookie [BEARER-2]", async () => {
+it("decides the user of a route whose file was deleted after the build, and never its session cookie", async () => {
   const headers = { "content-type": "application/json" };
   const signedIn = await send("/__web/rpc/sign_in", { method: "POST", headers, body: '{"args":{}}' });
   const [cookie = ""] = signedIn.headers.getSetCookie()[0]?.split(";") ?? [];
