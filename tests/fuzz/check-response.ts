@@ -78,7 +78,9 @@ function checkError(request: FuzzRequest, { status, headers, text }: FuzzRespons
   if (headers.get("content-type") !== "application/json") {
     return `unexpected content type of an error: ${headers.get("content-type")}`;
   }
-  if (request.method === "HEAD") return status === 405 ? null : `unexpected status ${status} for HEAD`;
+  // 401 and 403: a bearer token is checked before the method. @see docs/protocol.md 7.9
+  if (request.method === "HEAD")
+    return [401, 403, 405].includes(status) ? null : `unexpected status ${status} for HEAD`;
   const body = JSON.parse(text);
   const error = body.error ?? {};
   const shape = `${Object.keys(body)} ${Object.keys(error)} ${typeof error.message} ${Object.prototype.toString.call(error.details)}`;

@@ -50,6 +50,13 @@ const HEADERS: Readonly<Record<string, (random: FuzzRandom) => string>> = {
   "sec-fetch-site": (random) => random.pick(["same-origin", "cross-site", "same-site", "none", "x"]),
   "content-length": (random) => random.pick(["0", "1", "-1", "1e3", "999999999999", "x", "1, 1", "1048577"]),
   cookie: (random) => `web_session=${toHeaderValue(random.text(60))}; ${toHeaderValue(random.text(20))}`,
+  authorization: (random) =>
+    random.pick([
+      "Bearer token-of-robot",
+      "Bearer",
+      "Basic YTpi, Bearer x",
+      `Bearer ${toHeaderValue(random.text(40))}`,
+    ]),
   "x-csrf-token": (random) => toHeaderValue(random.text(60)),
   "x-request-id": (random) => toHeaderValue(random.text(20)),
   traceparent: (random) =>
