@@ -136,11 +136,17 @@ function memoryOf(pid: number): number {
   return Number(kib) * 1024;
 }
 
-/** Returns how much memory a server uses at most in a while, garbage not included, in bytes. */
+/**
+ * Returns how much memory a server uses at most in a while, garbage not included, in bytes. A greatest value in one sample
+ * alone is left out: it is of the moment in which the server reads what all connections have sent.
+ */
 async function greatestUseOf({ address }: AppProcess): Promise<number> {
   let max = 0;
+  let previous = 0;
   for (const until = performance.now() + MEASURED_MS; performance.now() < until; await pause(50)) {
-    max = Math.max(max, await callFunction<number>(address, "used_bytes"));
+    const used = await callFunction<number>(address, "used_bytes");
+    max = Math.max(max, Math.min(previous, used));
+    previous = used;
   }
   return max;
 }

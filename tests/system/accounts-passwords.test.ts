@@ -44,6 +44,11 @@ class User extends AccountsUser {
     return user;
   }
 
+  /** Returns the same user in another browser. */
+  elsewhere(): User {
+    return new User(app.address, Number(/\d+/.exec(this.email)?.[0]));
+  }
+
   /** Returns the links in the mails to the user with a subject, oldest first. */
   links(subject: string): string[] {
     const mails = app.output().matchAll(new RegExp(`Mail to ${this.email}: ${subject}\n\n.*\n(http\\S+)`, "g"));
@@ -283,6 +288,24 @@ describe("an address", () => {
     expect([status, location]).toEqual([303, `/?next=${encodeURIComponent(`/account/address/open?token=${token}`)}`]);
     expect(await mallory.isConfirmed()).toBe(false);
     expect(await ada.call("send_confirmation", {})).toMatchObject({ status: 401 });
+  });
+
+  it("is not confirmed by its owner in a session of a sign-in link: the password may be that of somebody else", async () => {
+    const mallory = await User.register(); // with the address of the owner
+    const owner = mallory.elsewhere();
+    expect(await owner.call("send_link", { email: mallory.email })).toMatchObject({ status: 200 });
+    await expect.poll(() => owner.links("Sign in").length).toBe(1);
+    expect(await owner.call("open_link", { token: tokenOf(owner.links("Sign in")[0]) })).toMatchObject({
+      body: { result: true },
+    });
+    const token = await owner.requestConfirmation();
+    expect(await owner.call("confirm_address", { token })).toMatchObject({ status: 403 });
+    expect(await owner.isConfirmed()).toBe(false);
+    // A new password proves that the account is theirs, and ends what Mallory has.
+    expect(await owner.reset(await owner.requestReset())).toMatchObject({ status: 200 });
+    expect(await mallory.isSignedIn()).toBe(false);
+    expect(await owner.signIn("difference engine")).toMatchObject({ body: { result: true } });
+    expect(await owner.isConfirmed()).toBe(true);
   });
 
   it("is not confirmed with a token that is forged, has expired, or is for another purpose or address", async () => {

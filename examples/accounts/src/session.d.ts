@@ -5,5 +5,7 @@ declare module "tsweb" {
   interface Claims {
     name: string;
     roles?: readonly string[];
+    /** The session was started with a sign-in link alone. Its user may not know who has registered the account. */
+    by_link?: true;
   }
 }

@@ -22,10 +22,16 @@ export const send_confirmation = server({ auth_required: true }, async (): Promi
 
 /**
  * Confirms the address of the user with the token of a link, once. The user has to be signed in: the link alone proves that
- * its reader has the address, and not that they have registered the account.
+ * its reader has the address, and not that they have registered the account. A session that was started with a link proves no
+ * more. A new password does, and removes what somebody else may have set up.
  */
 export const confirm_address = server({ auth_required: true }, async (token: string) => {
-  const { sub } = session.require();
+  const { sub, by_link } = session.require();
+  if (by_link) {
+    const message =
+      "You have signed in with a link. Sign in with your password, or choose a new one: Forgotten password.";
+    throw new RPCError("forbidden", message);
+  }
   if (readValue("confirm", token) !== sub || !(await markAsUsed(token, LINK_LIFETIME_SECONDS))) {
     const message = "This link has expired, was used before, or is for another account. Ask for another one.";
     throw new RPCError("validation_error", message);

@@ -2,7 +2,7 @@
 import { RPCError, redirect, server } from "tsweb";
 import { countAttempt } from "../shared/attempts.server.ts";
 import { sendMail } from "../shared/mail.server.ts";
-import { startSignIn } from "../shared/sign-in-steps.server.ts";
+import { startSignInByLink } from "../shared/sign-in-steps.server.ts";
 import { readValue, signValue } from "../shared/signed-values.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
 import { markAsUsed } from "../shared/tickets.server.ts";
@@ -34,5 +34,5 @@ export const open_link = server(async (token: string): Promise<boolean> => {
   if (!user || !(await markAsUsed(token, LINK_LIFETIME_SECONDS))) {
     throw new RPCError("unauthenticated", "This link has expired, or was used before. Ask for another one.");
   }
-  return startSignIn(user);
+  return startSignInByLink(user);
 });

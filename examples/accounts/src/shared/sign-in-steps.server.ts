@@ -21,3 +21,11 @@ export function signIn({ email, name, roles }: Pick<User, "email" | "name" | "ro
   session.login(email, roles.length > 0 ? { name, roles } : { name });
   return true;
 }
+
+/** Continues after a sign-in link, as {@link startSignIn}. Whoever has only the link cannot confirm the address. */
+export async function startSignInByLink(user: User): Promise<true> {
+  await startSignIn(user);
+  const { name, roles } = session.require();
+  session.login(user.email, { name, by_link: true, ...(roles && { roles }) });
+  return true;
+}
