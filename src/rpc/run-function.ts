@@ -93,7 +93,7 @@ interface Progress {
   isRunning: boolean;
 }
 
-/** Runs a function after `authenticate` was asked again, if its answer is not of just now: the body may have taken long. */
+/** Runs a function after `authenticate` was called again, if its last result is older than 5 s: the body may have taken long. */
 function renewAndRun({ context, definition }: FunctionRun, args: readonly unknown[]): unknown {
   const renewing = renewIdentity(context);
   return renewing ? renewing.then(() => definition.run(...args)) : definition.run(...args);

@@ -1,4 +1,4 @@
-/** When `authenticate` is asked again, and what ends the open streams of a token. @see docs/protocol.md 7.9 */
+/** When `authenticate` is called again, and what ends the open streams of a token. @see docs/protocol.md 7.9 */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledServer, createTestApp } from "#test/compiled-app";
 import type { App } from "../app.ts";
