@@ -1,14 +1,6 @@
-import { createHash } from "node:crypto";
 import { POSITION_PATTERN, type Position } from "../backends/index.ts";
-import {
-  FEED_MAC_BYTES,
-  FEED_TAG_BYTES,
-  formatFeedText,
-  isLater,
-  MAX_FEED_CHARS,
-  parseFeedText,
-} from "../protocol/index.ts";
-import { constantTimeEqual, hmacSha256, type PurposeKeys } from "../session/index.ts";
+import { FEED_MAC_BYTES, formatFeedText, isLater, MAX_FEED_CHARS, parseFeedText } from "../protocol/index.ts";
+import { constantTimeEqual, hmacSha256, type PurposeKeys, sessionTag } from "../session/index.ts";
 
 /** The content of a feed: the permission to receive the messages of a channel, from a position on. */
 export interface FeedPayload {
@@ -76,10 +68,6 @@ export function verifyFeed(feed: string, { sid, now }: FeedPresenter, keys: Purp
 
 function truncatedMac(text: Uint8Array, key: PurposeKeys["sign"]): Buffer {
   return hmacSha256(key, text).subarray(0, FEED_MAC_BYTES);
-}
-
-function sessionTag(sid: string): Buffer {
-  return createHash("sha256").update(sid).digest().subarray(0, FEED_TAG_BYTES);
 }
 
 /** Marks a feed in a cursor whose gap was reported: it receives nothing more. It is not a position of any bus. */

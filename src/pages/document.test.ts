@@ -17,6 +17,7 @@ function documentOf(parts: Partial<DocumentParts> = {}): string {
     head: "",
     body: "<p>Body</p>",
     islands: [],
+    tag: null,
     mark: "m",
     csrfToken: null,
     form: null,
@@ -143,6 +144,12 @@ describe("the CSRF token", () => {
 });
 
 describe("page data", () => {
+  it("has the tag of the sign-in, and none for a signed-out client", () => {
+    const islands = [island({})];
+    expect(JSON.parse(dataOf(documentOf({ islands, tag: "paWlpaWlpaU" })))).toMatchObject({ tag: "paWlpaWlpaU" });
+    expect(JSON.parse(dataOf(documentOf({ islands })))).not.toHaveProperty("tag");
+  });
+
   it.each(["</script>", "</SCRIPT >", "<!--", "<script>", "<!-- <script>", "\u2028\u2029", "]]>", "&quot;", "\u0000"])(
     "round-trips the text %j",
     (text) => {

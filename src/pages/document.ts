@@ -17,6 +17,8 @@ export interface DocumentParts {
   readonly body: string;
   readonly islands: readonly Island[];
   readonly mark: string;
+  /** The tag of the client's sign-in; `null` for a signed-out client. */
+  readonly tag: string | null;
   /** In development: the HTML of each island, with which the browser compares what it renders itself. */
   readonly islandHtml?: readonly string[] | undefined;
   /** The CSRF token of the page's calls; `null` if CSRF tokens are not configured. */
@@ -53,7 +55,7 @@ function renderAttributes(attributes: Attributes): string {
  * @see docs/protocol.md 11.7
  */
 function renderPageData(parts: DocumentParts, links: DocumentLinks): string {
-  const { base, islands, mark, csrfToken, form, assets } = parts;
+  const { base, islands, mark, tag, csrfToken, form, assets } = parts;
   if (islands.length === 0 || !assets) return "";
   const views = islands.map(({ props }, index) => {
     const html = parts.islandHtml ? `,"html":${JSON.stringify(parts.islandHtml[index])}` : "";
@@ -61,7 +63,8 @@ function renderPageData(parts: DocumentParts, links: DocumentLinks): string {
   });
   const formJson = form ? `,"form":${toJson(form)}` : "";
   const build = assets.build === undefined ? "" : `,"build":${JSON.stringify(assets.build)}`;
-  const json = `{"base":${JSON.stringify(base)}${build},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
+  const tagJson = tag === null ? "" : `,"tag":${JSON.stringify(tag)}`;
+  const json = `{"base":${JSON.stringify(base)}${build}${tagJson},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
   const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
   return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;
 }

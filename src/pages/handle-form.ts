@@ -192,6 +192,7 @@ function externalRedirectDocument(location: string, { title, lang, base }: PageS
     body: `<main><p><a href="${escapeHtml(location)}">${escapeHtml(host)}</a></p></main>`,
     islands: [],
     mark: "",
+    tag: null,
     csrfToken: null,
     form: null,
     base,

@@ -9,6 +9,7 @@ import {
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
+import { pageTag } from "../session/index.ts";
 import { type Assets, writeDocument } from "./document.ts";
 import { mergeAttributes, splitHead } from "./document-elements.ts";
 import type { ErrorPage } from "./error-page.ts";
@@ -96,6 +97,7 @@ export function renderDocument(
     body,
     islands: state.islands,
     mark: state.mark,
+    tag: state.islands.length > 0 ? pageTag(context) : null,
     islandHtml: settings.development ? state.islands.map((_, index) => islandHtml(body, state.mark, index)) : undefined,
     csrfToken: state.islands.length > 0 ? state.forms.csrfToken() : null,
     form: state.forms.submissionOfView(),

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { RequestContext } from "../http/index.ts";
+import { FEED_TAG_BYTES } from "../protocol/index.ts";
 import { SESSION, sessionsOf, storedSession } from "./app-sessions.ts";
 import { bearerIdentity } from "./bearer.ts";
 import { findCookie } from "./cookie.ts";
@@ -41,6 +43,26 @@ export function currentSession(context: RequestContext): VerifiedSession | null 
  */
 export function sessionId(context: RequestContext): string | null {
   return currentSession(context)?.sid ?? null;
+}
+
+/**
+ * Returns the tag of a sign-in: a part of the hash of its id, from which the id cannot be computed. Feeds and the page data
+ * have it.
+ *
+ * @see docs/protocol.md 10.2
+ */
+export function sessionTag(sid: string): Buffer {
+  return createHash("sha256").update(sid).digest().subarray(0, FEED_TAG_BYTES);
+}
+
+/**
+ * Returns the tag of the client's sign-in in base64url; `null` if the client is signed out, and before the revocations were
+ * read: a page needs it only to find the other tabs of its sign-in.
+ */
+export function pageTag(context: RequestContext): string | null {
+  if (!sessionsOf(context)?.revocations.isLoaded) return null;
+  const sid = sessionId(context);
+  return sid === null ? null : sessionTag(sid).toString("base64url");
 }
 
 /**

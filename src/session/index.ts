@@ -4,7 +4,15 @@ export { identifyBearer, invalidTokenError, renewIdentity } from "./bearer.ts";
 export { hashToken, namesBearer, readBearerToken } from "./bearer-token.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
-export { countedUser, hasSessionEnded, sessionId, watchFinalSession, watchSession } from "./current-session.ts";
+export {
+  countedUser,
+  hasSessionEnded,
+  pageTag,
+  sessionId,
+  sessionTag,
+  watchFinalSession,
+  watchSession,
+} from "./current-session.ts";
 export {
   currentRealm,
   deriveKey,
