@@ -5,6 +5,8 @@ export {
   type Message,
   POSITION_PATTERN,
   type Position,
+  type PresenceMember,
+  type PresenceStore,
   type ReadLimit,
   type ReadResult,
   startBus,

@@ -1,7 +1,7 @@
 import { REDIS_TARGET, type RedisTarget, redisTargetOf } from "../config/index.ts";
 import { backgroundLog, type Logger } from "../logging/index.ts";
 import type { RevocationStore } from "../revocation/index.ts";
-import type { Bus } from "./bus/index.ts";
+import type { Bus, PresenceStore } from "./bus/index.ts";
 import { memory } from "./memory/index.ts";
 
 /** The settings with which the bus of an application is opened. */
@@ -46,6 +46,14 @@ class LazyBus implements Required<Bus> {
   readonly revocations: RevocationStore = {
     append: async (subject) => (await this.#revocations()).append(subject),
     read: async (after) => (await this.#revocations()).read(after),
+  };
+  readonly presence: PresenceStore = {
+    watch: async (...args) => (await this.#presence()).watch(...args),
+    renew: async (...args) => (await this.#presence()).renew(...args),
+    read: async (...args) => (await this.#presence()).read(...args),
+    put: async (...args) => (await this.#presence()).put(...args),
+    remove: async (...args) => (await this.#presence()).remove(...args),
+    setState: async (...args) => (await this.#presence()).setState(...args),
   };
   readonly #load: () => Promise<Bus>;
   readonly #redis: RedisTarget | undefined;
@@ -101,5 +109,11 @@ class LazyBus implements Required<Bus> {
     const { revocations } = await this.#open();
     if (!revocations) throw new Error("This bus stores no revocations.");
     return revocations;
+  }
+
+  async #presence(): Promise<PresenceStore> {
+    const { presence } = await this.#open();
+    if (!presence) throw new Error("This bus does not store who is present.");
+    return presence;
   }
 }

@@ -80,6 +80,15 @@ export {
   type PageData,
 } from "./page-data.ts";
 export {
+  MAX_PRESENCE_BYTES,
+  type Person,
+  PRESENCE_EVENT,
+  PRESENCE_PATH,
+  PRESENCE_VERSION_SEPARATOR,
+  type Presence,
+  type PresenceFrame,
+} from "./presence.ts";
+export {
   describeUnrenderable,
   isPreactCopyError,
   isReactElement,

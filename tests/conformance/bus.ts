@@ -8,6 +8,7 @@ import { lossAndCloseTests } from "./bus/loss-and-close.ts";
 import { modelTests } from "./bus/model.ts";
 import { notificationTests } from "./bus/notifications.ts";
 import { type BusFixture, OpenBuses } from "./bus/open-buses.ts";
+import { presenceTests } from "./bus/presence.ts";
 import { publishingTests } from "./bus/publishing.ts";
 import { readingTests } from "./bus/reading.ts";
 
@@ -38,6 +39,7 @@ export function busTests(name: string, start: () => Promise<BusFixture>): void {
     readingTests(getBuses);
     gapTests(getBuses);
     notificationTests(getBuses);
+    presenceTests(getBuses);
     modelTests(getBuses);
     // These tests delete the stored messages of all tests: they have to run last.
     lossAndCloseTests(getBuses);

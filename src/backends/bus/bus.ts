@@ -6,6 +6,7 @@
  */
 import type { ConfigProblem } from "../../config/index.ts";
 import type { RevocationStore } from "../../revocation/index.ts";
+import type { PresenceStore } from "./presence.ts";
 
 /**
  * A point in a channel's history: a string that matches {@link POSITION_PATTERN}. Of two positions
@@ -148,6 +149,8 @@ export interface Bus {
   storedFingerprints?(): Promise<readonly string[]>;
   /** Optional. Where `session.revoke` stores revocations. Without it, they are stored in `WEB_DATA_DIR`. */
   readonly revocations?: RevocationStore;
+  /** Optional. Where `presence` stores who has a page open. Without it, `presence` throws. */
+  readonly presence?: PresenceStore;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }

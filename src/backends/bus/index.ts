@@ -12,6 +12,14 @@ export {
 } from "./bus.ts";
 export { EntryListeners, ForeignDataLog } from "./entry-listeners.ts";
 export { createEpoch, createProducerId, formatBase36, isProducerId, MAX_BASE36, parseBase36 } from "./ids.ts";
+export type {
+  PresenceEntry,
+  PresenceListener,
+  PresenceMember,
+  PresenceState,
+  PresenceStore,
+  PresenceWatch,
+} from "./presence.ts";
 export { type PublishBatch, PublishQueue } from "./publish-queue.ts";
 export { errorMessage, RetryPolicy } from "./retry-policy.ts";
 export { coalesce } from "./retry-queue.ts";

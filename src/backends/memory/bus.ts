@@ -12,6 +12,7 @@ import {
   type ReadResult,
 } from "../bus/index.ts";
 import { MemoryHistory } from "./history.ts";
+import { MemoryPresence } from "./presence.ts";
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {
@@ -44,6 +45,7 @@ export function memory(options: MemoryOptions = {}): Bus {
 /** A position is `<epoch>.<sequence number>`. */
 class MemoryBus implements Bus {
   readonly revocations = memoryRevocations();
+  readonly presence: MemoryPresence;
   readonly #epoch = createEpoch();
   readonly #history: MemoryHistory;
   readonly #listeners = new EntryListeners();
@@ -52,6 +54,7 @@ class MemoryBus implements Bus {
 
   constructor({ hours = DEFAULT_HOURS, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
     this.#now = now ?? (() => performance.now());
+    this.presence = new MemoryPresence(this.#now);
     this.#history = new MemoryHistory({
       maxAgeMs: hours * 3_600_000,
       maxMessagesPerChannel: messages,
@@ -102,6 +105,7 @@ class MemoryBus implements Bus {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
+    this.presence.close();
   }
 
   #prepare(): void {

@@ -18,6 +18,7 @@ import {
 import { type JetStreamContext, NatsConnector } from "./connector.ts";
 import { NatsConsumer } from "./consumer.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./position.ts";
+import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
 import { type NatsRevocationStore, type NatsRevocationsOptions, natsRevocations } from "./revocations.ts";
 import { readFingerprints, secretsStreamName, storeFingerprints } from "./secrets.ts";
@@ -81,6 +82,7 @@ export function nats(options: string | NatsOptions): Bus {
 
 class NatsBus implements Bus {
   readonly revocations: NatsRevocationStore;
+  readonly presence: NatsPresence;
   readonly #connector: NatsConnector;
   readonly #consumer: NatsConsumer;
   readonly #reader: NatsReader;
@@ -122,7 +124,10 @@ class NatsBus implements Bus {
       replicas,
       log: logger,
       beforeUse: () => this.#secretsCheck.run(),
-      onReset: () => this.#consumer.restart(),
+      onReset: () => {
+        this.#consumer.restart();
+        this.presence.restart();
+      },
     });
     this.#secretsCheck = new SecretsCheck({
       ...{ namespace, log: logger, deleteCommand: `nats stream rm ${secretsStreamName(namespace)}` },
@@ -131,6 +136,7 @@ class NatsBus implements Bus {
     const { address } = this.#connector;
     const run: NatsRevocationsOptions["run"] = (operation) => this.#run(operation);
     this.revocations = natsRevocations({ namespace, address, log: logger, run });
+    this.presence = new NatsPresence({ namespace, run });
     const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });
     this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
     this.#consumer = new NatsConsumer(stream, {
@@ -217,6 +223,7 @@ class NatsBus implements Bus {
     this.#secretsCheck.close();
     this.#listeners.clear();
     this.#consumer.close();
+    this.presence.close();
     await this.#connector.close();
   }
 

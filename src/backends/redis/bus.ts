@@ -35,6 +35,7 @@ import {
 } from "./client/index.ts";
 import { RedisKeys } from "./keys.ts";
 import { RedisPreparation } from "./preparation.ts";
+import { RedisPresence } from "./presence.ts";
 import { redisRevocations } from "./revocations.ts";
 import {
   APPEND,
@@ -112,6 +113,7 @@ export function redis(options: string | RedisOptions): Bus {
 
 class RedisBus implements Bus {
   readonly revocations: RevocationStore;
+  readonly presence: RedisPresence;
   readonly #target: RedisTarget;
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisSubscriber;
@@ -137,16 +139,25 @@ class RedisBus implements Bus {
     this.#maxMessages = messages;
     this.#keys = new RedisKeys(namespace, databaseOf(url));
     this.#preparation = new RedisPreparation({ connection: this.#connection, keys: this.#keys, namespace, log });
-    this.revocations = redisRevocations(this.#keys.revocations, (operation) =>
+    const run = <T>(operation: (connection: RedisConnection) => Promise<T>) =>
       this.#retryPolicy.run(async () => {
         await this.#preparation.run();
         return operation(this.#connection);
-      }),
-    );
+      });
+    this.revocations = redisRevocations(this.#keys.revocations, run);
     this.#subscriber = new RedisSubscriber(this.#connection, {
-      channels: () => this.#listeners.topics,
+      channels: () => [...this.#listeners.topics, ...this.presence.topics],
       onMessage: this.#receive,
-      onReconnect: () => this.#listeners.deliverMissed(),
+      onReconnect: () => {
+        this.#listeners.deliverMissed();
+        this.presence.deliverMissed();
+      },
+    });
+    this.presence = new RedisPresence({
+      keys: this.#keys,
+      run,
+      subscribe: (topic) => run(() => this.#subscriber.subscribe(topic)),
+      unsubscribe: (topic) => this.#subscriber.unsubscribe(topic),
     });
     this.#publishQueue = new PublishQueue({
       send: this.#append,
@@ -256,6 +267,7 @@ class RedisBus implements Bus {
   };
 
   readonly #receive = (pubSubChannel: string, text: string): void => {
+    if (this.presence.receive(pubSubChannel, text)) return;
     const received = parsePubSubMessage(text);
     if (!received) {
       this.#foreignData.report(`pub/sub channel ${pubSubChannel}`);

@@ -38,4 +38,19 @@ export class RedisKeys {
   pubSubChannel(channel: string): string {
     return this.#pubSubPrefix + channel;
   }
+
+  /** The members of a channel: see presence.ts. */
+  members(channel: string): string {
+    return `${this.#prefix}present:${channel}`;
+  }
+
+  /** The leases of the holders of the members. */
+  leases(channel: string): string {
+    return `${this.#prefix}leases:${channel}`;
+  }
+
+  /** Notifies of changed members. No other pub/sub channel has this name: names of channels contain no control characters. */
+  presencePubSubChannel(channel: string): string {
+    return `${this.#pubSubPrefix}\u0000present:${channel}`;
+  }
 }

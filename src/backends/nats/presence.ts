@@ -1,0 +1,440 @@
+import type { StreamConfig } from "@nats-io/jetstream";
+import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { PresenceEntry, PresenceMember, PresenceState, PresenceStore, PresenceWatch } from "../bus/index.ts";
+import type { ConnectionContext } from "./connector.ts";
+import { encodeSubjectToken, parseDelivery } from "./position.ts";
+import { describeCreationError, isStreamNotFound } from "./stream.ts";
+
+const NANOSECONDS = 1_000_000; // per millisecond
+
+/** How long the server stores a message: NATS 2.9 has no time limit for a single one, so leases are compared by readers. */
+const MAX_AGE_MS = 900_000;
+
+/** After which time a member is stored again, so that the server does not remove it. */
+const STORE_AGAIN_MS = 300_000;
+
+/** The maximum bytes of a namespace. When they are reached, the server removes the oldest messages. */
+const MAX_BYTES = 256 * 1024 ** 2;
+
+/** How often an idle server sends a heartbeat, and how long without one until the consumer is replaced. */
+const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_TIMEOUT_MS = 6_000;
+
+/** After how long the server removes a consumer whose subscriber is disconnected. */
+const INACTIVE_THRESHOLD_MS = 30_000;
+
+/** The status of heartbeats and flow control requests. */
+const CONTROL_MESSAGE = 100;
+
+/** The code of the server's error that another message was stored in the meantime. */
+const WRONG_LAST_SEQUENCE = 10_071;
+
+/** The texts that mark a member as removed: by its holder, and regardless of its holder. */
+const REMOVED = "";
+const REMOVED_BY_ID = "-";
+
+/** The options of {@link NatsPresence}. */
+export interface NatsPresenceOptions {
+  readonly namespace: string;
+  /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
+  run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
+}
+
+/** The last message of a subject. */
+interface StoredMessage {
+  readonly seq: number;
+  /** When the server stored it, by its clock. */
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** The messages of one channel, as a consumer has delivered them. */
+interface View {
+  readonly channel: string;
+  readonly watches: Set<PresenceWatch>;
+  /** By the last token of the subject: `m<id>` a member, `s<id>` its state, `h<holder>` the lease of a holder. */
+  messages: Map<string, StoredMessage>;
+  active: Active | null;
+  activating: Promise<void> | null;
+  /** The sequence of the last message that this process has stored in the channel: reads wait for it. */
+  writtenSeq: number;
+}
+
+/** A consumer on the server, and the subscription to its deliveries. */
+interface Active {
+  readonly connection: NatsConnection;
+  readonly subscription: Subscription;
+  consumerSequence: number;
+  /** The sequence of the last delivery in the stream. */
+  seq: number;
+  lastActivityMs: number;
+  /** Whether it has delivered everything that was stored when it was created. */
+  isComplete: boolean;
+  /** Called after each delivery, and when the consumer is discarded. */
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * Who is present, in NATS: a stream in memory with one message for each member, state and lease. The times of leases are those at
+ * which the server has stored them.
+ */
+export class NatsPresence implements PresenceStore {
+  readonly #options: NatsPresenceOptions;
+  readonly #stream: string;
+  readonly #prefix: string;
+  readonly #views = new Map<string, View>();
+  #isStreamReady = false;
+  /** The clock of the server minus `performance.now`. */
+  #clockOffsetMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NatsPresenceOptions) {
+    this.#options = options;
+    this.#stream = `tsweb-presence-${options.namespace}`;
+    this.#prefix = `tsweb.presence.${options.namespace}.`;
+  }
+
+  async watch(channel: string, watch: PresenceWatch): Promise<() => void> {
+    const view = this.#views.get(channel) ?? newView(channel);
+    this.#views.set(channel, view);
+    const added = { ...watch };
+    view.watches.add(added);
+    const stop = () => {
+      view.watches.delete(added);
+      if (view.watches.size > 0 || this.#views.get(channel) !== view) return;
+      this.#views.delete(channel);
+      discard(view);
+    };
+    try {
+      await this.renew(channel, watch.holder, watch.leaseMs);
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    return stop;
+  }
+
+  async renew(channel: string, holder: string, leaseMs: number): Promise<void> {
+    await this.#run(async (context) => {
+      const view = this.#views.get(channel);
+      if (view) await this.#activate(view, context);
+      await this.#publish(context, { channel, token: `h${holder}`, text: String(leaseMs) });
+      if (view) await this.#storeAgain(context, view, holder);
+    });
+  }
+
+  read(channel: string): Promise<readonly PresenceMember[]> {
+    const view = this.#views.get(channel);
+    if (!view) return Promise.resolve([]);
+    return this.#run(async (context) => {
+      await this.#activate(view, context);
+      await untilDelivered(view, view.writtenSeq);
+      this.#removeExpired(view);
+      return [...view.messages.keys()].flatMap((token) => this.#memberOf(view, token) ?? []);
+    });
+  }
+
+  async put(
+    channel: string,
+    { id, holder, value, state }: PresenceEntry,
+    { ifAbsent = false }: { readonly ifAbsent?: boolean } = {},
+  ): Promise<void> {
+    await this.#run(async (context) => {
+      const member = { channel, token: `m${id}`, text: formatMember(holder, value) };
+      if (ifAbsent) {
+        const stored = await this.#find(context, channel, id);
+        if (stored.member && stored.member.holder !== holder && this.#isValid(channel, stored.member.holder)) return;
+        if (!(await this.#publish(context, { ...member, after: stored.seq }))) return; // another holder was faster
+      } else {
+        await this.#publish(context, member);
+      }
+      if (state !== undefined) await this.#publish(context, { channel, token: `s${id}`, text: state });
+    });
+  }
+
+  async remove(channel: string, id: string, holder: string | null): Promise<void> {
+    await this.#run(async (context) => {
+      for (;;) {
+        const { seq, member } = await this.#find(context, channel, id);
+        if (!member || (holder !== null && member.holder !== holder)) return;
+        const text = holder === null ? REMOVED_BY_ID : REMOVED;
+        if (await this.#publish(context, { channel, token: `m${id}`, text, after: seq })) break;
+      }
+      await this.#publish(context, { channel, token: `s${id}`, text: "" });
+    });
+  }
+
+  setState(channel: string, id: string, json: string): Promise<boolean> {
+    return this.#run(async (context) => {
+      const { member } = await this.#find(context, channel, id);
+      if (!member || !this.#isValid(channel, member.holder)) return false;
+      await this.#publish(context, { channel, token: `s${id}`, text: json });
+      return true;
+    });
+  }
+
+  /** Replaces all consumers: they may have missed messages. */
+  restart(): void {
+    this.#isStreamReady = false;
+    for (const view of this.#views.values()) this.#invalidate(view);
+  }
+
+  close(): void {
+    for (const view of this.#views.values()) discard(view);
+    this.#views.clear();
+  }
+
+  /** Runs an operation. If the stream does not exist any more, the next attempt creates it. */
+  #run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T> {
+    return this.#options.run(async (context) => {
+      try {
+        if (!this.#isStreamReady) await this.#openStream(context);
+        return await operation(context);
+      } catch (error) {
+        if (isStreamNotFound(error) || isNoResponders(error)) this.#isStreamReady = false;
+        throw error;
+      }
+    });
+  }
+
+  async #openStream({ manager, replicas, untilDisconnect }: ConnectionContext): Promise<void> {
+    const config = {
+      ...{ name: this.#stream, subjects: [`${this.#prefix}>`], storage: "memory", num_replicas: replicas },
+      ...{ max_msgs_per_subject: 1, max_age: MAX_AGE_MS * NANOSECONDS, max_bytes: MAX_BYTES, discard: "old" },
+    } satisfies Partial<StreamConfig>;
+    try {
+      await untilDisconnect(manager.streams.info(this.#stream));
+    } catch (error) {
+      if (!isStreamNotFound(error)) throw error;
+      // Another process may create it at the same time: with equal settings, that is no error.
+      await untilDisconnect(manager.streams.add(config)).catch((reason: unknown) => {
+        throw describeCreationError(reason, config);
+      });
+    }
+    this.#isStreamReady = true;
+  }
+
+  /**
+   * Stores a message.
+   *
+   * @param after the sequence of the last message of the subject, 0 for none: nothing is stored after another one
+   * @returns whether it is stored
+   */
+  async #publish(
+    { jetStream, untilDisconnect }: ConnectionContext,
+    { channel, token, text, after }: { channel: string; token: string; text: string; after?: number },
+  ): Promise<boolean> {
+    const subject = this.#subjectOf(channel, token);
+    const options = after === undefined ? {} : { expect: { lastSubjectSequence: after } };
+    try {
+      const { seq } = await untilDisconnect(jetStream.publish(subject, text, options));
+      if (seq === 0) throw new Error("NATS has received who is present, and has not stored it yet.");
+      const view = this.#views.get(channel);
+      if (view) view.writtenSeq = Math.max(view.writtenSeq, seq);
+      return true;
+    } catch (error) {
+      if (after !== undefined && isWrongLastSequence(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Reads the stored message of a member: its sequence, 0 for none, and the member unless it was removed. */
+  async #find({ manager, untilDisconnect }: ConnectionContext, channel: string, id: string) {
+    const subject = this.#subjectOf(channel, `m${id}`);
+    const message = await untilDisconnect(manager.streams.getMessage(this.#stream, { last_by_subj: subject }));
+    return { seq: message?.seq ?? 0, member: message ? parseMember(message.string()) : undefined };
+  }
+
+  /** Stores the members of a holder again before the server removes them by their age. */
+  async #storeAgain(context: ConnectionContext, view: View, holder: string): Promise<void> {
+    for (const [token, { seq, atMs, text }] of view.messages) {
+      if (!token.startsWith("m") || parseMember(text)?.holder !== holder) continue;
+      if (this.#now() - atMs < STORE_AGAIN_MS) continue;
+      const { channel } = view;
+      const isStored = await this.#publish(context, { channel, token, text, after: seq });
+      const stateToken = `s${token.slice(1)}`;
+      const state = view.messages.get(stateToken);
+      if (isStored && state) {
+        await this.#publish(context, { channel, token: stateToken, text: state.text, after: state.seq });
+      }
+    }
+  }
+
+  #memberOf({ channel, messages }: View, token: string): PresenceMember | undefined {
+    const member = token.startsWith("m") ? parseMember(messages.get(token)?.text ?? REMOVED) : undefined;
+    if (!member || !this.#isValid(channel, member.holder)) return undefined;
+    const id = token.slice(1);
+    return { id, ...member, state: stateOf(messages.get(`s${id}`)) };
+  }
+
+  /** Returns whether the lease of a holder lasts, as far as known: a process that does not watch the channel cannot know. */
+  #isValid(channel: string, holder: string): boolean {
+    const view = this.#views.get(channel);
+    if (!view?.active?.isComplete) return true;
+    return this.#hasLease(view.messages.get(`h${holder}`));
+  }
+
+  #hasLease(lease: StoredMessage | undefined): boolean {
+    return lease !== undefined && lease.atMs + Number(lease.text) > this.#now();
+  }
+
+  /** The time of the server, in milliseconds. */
+  #now(): number {
+    return performance.now() + this.#clockOffsetMs;
+  }
+
+  #removeExpired({ messages }: View): void {
+    for (const [token, { atMs }] of messages) if (atMs + MAX_AGE_MS <= this.#now()) messages.delete(token);
+  }
+
+  #subjectOf(channel: string, token: string): string {
+    return `${this.#prefix}${encodeSubjectToken(channel)}.${token}`;
+  }
+
+  /** Creates the consumer of a view, unless it is active. Resolves when it has delivered what is stored. */
+  async #activate(view: View, context: ConnectionContext): Promise<void> {
+    const { active } = view;
+    if (active && performance.now() - active.lastActivityMs > HEARTBEAT_TIMEOUT_MS) discard(view);
+    if (view.active?.isComplete && view.active.connection === context.connection) return;
+    view.activating ??= this.#createConsumer(view, context).finally(() => {
+      view.activating = null;
+    });
+    await view.activating;
+  }
+
+  async #createConsumer(view: View, context: ConnectionContext): Promise<void> {
+    const { connection, manager, untilDisconnect } = context;
+    discard(view);
+    const inbox = context.createInbox();
+    const callback = (error: Error | null, message: Msg) => {
+      if (view.active !== active) return;
+      if (error || !this.#receive(view, active, message)) this.#invalidate(view);
+    };
+    const subscription = connection.subscribe(inbox, { callback });
+    const active: Active = {
+      ...{ connection, subscription, consumerSequence: 0, seq: 0 },
+      ...{ lastActivityMs: performance.now(), isComplete: false, waiting: new Set() },
+    };
+    view.active = active;
+    view.messages = new Map();
+    view.writtenSeq = 0; // the stream may have been created again
+    try {
+      await untilDisconnect(
+        manager.consumers.add(this.#stream, {
+          ...{ deliver_subject: inbox, deliver_policy: "last_per_subject", ack_policy: "none", max_deliver: 1 },
+          filter_subject: this.#subjectOf(view.channel, "*"),
+          ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
+          ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS, mem_storage: true, num_replicas: 1 },
+        }),
+      );
+      // A message that is stored now is delivered after everything that was stored before, and has the time of the server.
+      for (const { holder, leaseMs } of view.watches) {
+        await this.#publish(context, { channel: view.channel, token: `h${holder}`, text: String(leaseMs) });
+      }
+      await untilDelivered(view, view.writtenSeq);
+      active.isComplete = true;
+    } catch (error) {
+      if (view.active === active) discard(view);
+      throw error;
+    }
+  }
+
+  /** Processes what the subscription of a consumer receives. @returns false if the consumer has to be replaced */
+  #receive(view: View, active: Active, message: Msg): boolean {
+    active.lastActivityMs = performance.now();
+    const delivery = parseDelivery(message.reply);
+    if (!delivery) {
+      if (message.headers?.code !== CONTROL_MESSAGE) return false;
+      const stalled = message.headers.get("Nats-Consumer-Stalled");
+      if (message.reply) message.respond();
+      else if (stalled) active.connection.publish(stalled);
+      const lastSequence = message.headers.get("Nats-Last-Consumer");
+      return !lastSequence || Number(lastSequence) === active.consumerSequence;
+    }
+    if (delivery.consumerSequence !== active.consumerSequence + 1) return false;
+    active.consumerSequence = delivery.consumerSequence;
+    const token = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+    this.#record(view, token, { seq: delivery.streamSequence, atMs: timeOf(message.reply), text: message.string() });
+    active.seq = delivery.streamSequence;
+    for (const resume of active.waiting) resume();
+    return true;
+  }
+
+  #record(view: View, token: string, message: StoredMessage): void {
+    const isOwnLease = [...view.watches].some(({ holder }) => token === `h${holder}`);
+    const offsetMs = message.atMs - performance.now();
+    // Its own lease comes back at once, so it also shows that the clock of the server was set back.
+    if (isOwnLease || offsetMs > this.#clockOffsetMs) this.#clockOffsetMs = offsetMs;
+    const before = view.messages.get(token);
+    const isChange = token.startsWith("h")
+      ? !this.#hasLease(before)
+      : (token.startsWith("m") ? parseMember(before?.text ?? "")?.value : before?.text) !==
+        (token.startsWith("m") ? parseMember(message.text)?.value : message.text);
+    view.messages.set(token, message);
+    if (!view.active?.isComplete || !isChange) return;
+    notify(view, message.text === REMOVED_BY_ID ? token.slice(1) : undefined);
+  }
+
+  #invalidate(view: View): void {
+    discard(view);
+    notify(view);
+  }
+}
+
+function newView(channel: string): View {
+  return { channel, watches: new Set(), messages: new Map(), active: null, activating: null, writtenSeq: 0 };
+}
+
+function notify({ watches }: View, removedId?: string): void {
+  for (const { listener } of watches) listener(removedId);
+}
+
+function discard(view: View): void {
+  const { active } = view;
+  view.active = null;
+  active?.subscription.unsubscribe();
+  for (const resume of active?.waiting ?? []) resume();
+}
+
+/** Waits until the consumer has delivered the message with a sequence, or a later one. */
+async function untilDelivered(view: View, seq: number): Promise<void> {
+  const { active } = view;
+  if (!active) throw new Error("The consumer of NATS was lost.");
+  while (active.seq < seq) {
+    await new Promise<void>((resolve) => {
+      const resume = () => {
+        active.waiting.delete(resume);
+        resolve();
+      };
+      active.waiting.add(resume);
+    });
+    if (view.active !== active) throw new Error("The consumer of NATS was lost.");
+  }
+}
+
+function formatMember(holder: string, value: string): string {
+  return `${holder} ${value}`;
+}
+
+/** Parses the text of a member; undefined if it was removed. */
+function parseMember(text: string): { readonly holder: string; readonly value: string } | undefined {
+  const [, holder, value] = /^(\S+) (.*)$/s.exec(text) ?? [];
+  return holder === undefined || value === undefined ? undefined : { holder, value };
+}
+
+function stateOf(message: StoredMessage | undefined): PresenceState | null {
+  return message && message.text !== "" ? { json: message.text, order: message.seq } : null;
+}
+
+/** Returns when the server has stored a delivered message, in milliseconds: the last token but one of the first nine. */
+function timeOf(reply: string | undefined): number {
+  const tokens = reply?.split(".") ?? [];
+  return Math.floor(Number(tokens[tokens.length > 9 ? 9 : 7]) / NANOSECONDS);
+}
+
+function isWrongLastSequence(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === WRONG_LAST_SEQUENCE;
+}
+
+function isNoResponders(error: unknown): boolean {
+  return error instanceof Error && ["JetStreamNotEnabled", "NoRespondersError"].includes(error.name);
+}
