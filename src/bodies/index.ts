@@ -6,6 +6,7 @@ export {
   checkDeclaredLength,
   checkMaxBody,
   discardBody,
+  isJsonType,
   MAX_BODY_BYTES,
   MAX_BODY_BYTES_PER_CLIENT,
   readBody,

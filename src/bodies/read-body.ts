@@ -7,6 +7,7 @@ import {
   type RequestContext,
   RequestError,
 } from "../http/index.ts";
+import { JSON_TYPE } from "../protocol/index.ts";
 
 /** The maximum size of a request body without a limit of its own, in bytes. @see docs/protocol.md 2.7 */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -130,6 +131,14 @@ export function bodyCounter(
     context.takeBodyBytes(size - taken);
     taken = size;
   };
+}
+
+const JSON_CONTENT_TYPE = new RegExp(`^${JSON_TYPE}\\s*(;|$)`, "i");
+
+/** Returns whether a request declares its body as `application/json`, with or without parameters. */
+export function isJsonType(inbound: InboundRequest): boolean {
+  const type = inbound.header("content-type") ?? "";
+  return type === JSON_TYPE || JSON_CONTENT_TYPE.test(type);
 }
 
 /**

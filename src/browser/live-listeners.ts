@@ -22,7 +22,7 @@ export interface SubscriptionRequest {
 }
 
 /** A message, with its channel. */
-export type Delivery = readonly [channel: string, message: unknown];
+export type Delivery = PollResponse["events"][number];
 
 /** All listeners of the page. Module state, because a page has one connection and lives as long as its modules. */
 export const listeners = new Set<Listener>();

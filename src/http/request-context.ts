@@ -197,6 +197,11 @@ export class RequestContext {
     this.hasEnded = true;
   }
 
+  /** Releases the bytes of a body that was read and parsed, before the response is there: it may wait for long. */
+  releaseParsedBody(): void {
+    this.#releaseBody();
+  }
+
   /** Keeps the bytes of the body counted after the response has started. Returns the function that releases them. */
   keepBody(): () => void {
     this.#isBodyKept = true;

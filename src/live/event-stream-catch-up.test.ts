@@ -119,7 +119,7 @@ describe("an event stream that is behind with several feeds", () => {
     const client = new FakeClient();
     client.isReading = false;
     const readers = names.map((name, i) => new FeedReader(name, positions[i] ?? ""));
-    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    const stream = new EventStream(hub, client, { readers, gaps: [], hasShortIds: false, onClosed: vi.fn() });
     for (let drains = 0; client.messages.length < 20; drains++) {
       await settle();
       expect(reads.results.filter(({ messages }) => messages.length > 0).length).toBe(drains);

@@ -140,7 +140,7 @@ describe("an event stream", () => {
     const readers = names.map(
       (name, i) => new FeedReader(name, positions[i] ?? "", now + (name === "brief" ? 60_000 : 120_000)),
     );
-    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    const stream = new EventStream(hub, client, { readers, gaps: [], hasShortIds: false, onClosed: vi.fn() });
     await publishAll("brief", [1]);
     await expectMessages(client, [1]);
     stream.tick(now + 59_000);
@@ -162,7 +162,7 @@ describe("an event stream", () => {
     const [a = "", b = ""] = await bus.position(["a", "b"]);
     const client = new FakeClient();
     const readers = [new FeedReader("a", a), new FeedReader("b", b, now + 60_000)];
-    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    const stream = new EventStream(hub, client, { readers, gaps: [], hasShortIds: false, onClosed: vi.fn() });
     stream.tick(now + 60_000);
     bus.loseHistory();
     await expect.poll(() => client.writes.join("")).toContain("event: gap\ndata: a\ndata: reset\ndata: 40000\n\n");
@@ -195,7 +195,7 @@ describe("an event stream", () => {
     const client = new FakeClient();
     const now = performance.now();
     const readers = [new FeedReader("a", from, now + 60_000)];
-    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    const stream = new EventStream(hub, client, { readers, gaps: [], hasShortIds: false, onClosed: vi.fn() });
     stream.tick(now + 60_000);
     bus.isHanging = false;
     for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);

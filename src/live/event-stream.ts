@@ -1,11 +1,11 @@
-import type { Message, ReadLimit } from "../backends/index.ts";
+import type { Message, Position, ReadLimit } from "../backends/index.ts";
 import type { BodyProducer, BodySink } from "../http/index.ts";
 import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
 import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason } from "../protocol/index.ts";
 import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
-import { formatCursor } from "./feed.ts";
-import { type FeedReader, type Gap, gapReason } from "./feed-reader.ts";
+import { formatCursor, shortId } from "./feed.ts";
+import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { encodeEvent } from "./message-buffer.ts";
 import { isRetryOutdated, retryMs } from "./spread.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
@@ -13,10 +13,7 @@ import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
 
 /** The options of an {@link EventStream}. */
-export interface EventStreamOptions {
-  readonly readers: readonly FeedReader[];
-  /** The gaps to report at the start. */
-  readonly gaps: readonly Gap[];
+export interface EventStreamOptions extends Pick<SubscriptionRequest, "readers" | "gaps" | "hasShortIds"> {
   /** Called once when the stream has ended, regardless of which side ended it. */
   readonly onClosed: () => void;
 }
@@ -42,6 +39,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   readonly #hub: SubscriptionHub;
   readonly #sink: BodySink;
   readonly readers: readonly FeedReader[];
+  readonly #hasShortIds: boolean;
   readonly #onClosed: () => void;
   readonly #endsAtMs: number;
   #pingedAtMs: number;
@@ -55,13 +53,14 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   #isOpen = true;
 
   /** Starts the event stream: subscribes to its channels, and writes gaps and missed messages. */
-  constructor(hub: SubscriptionHub, sink: BodySink, { readers, gaps, onClosed }: EventStreamOptions) {
+  constructor(hub: SubscriptionHub, sink: BodySink, { readers, gaps, hasShortIds, onClosed }: EventStreamOptions) {
     const now = performance.now();
     this.#hub = hub;
     this.#sink = sink;
     this.readers = readers;
+    this.#hasShortIds = hasShortIds;
     this.#onClosed = onClosed;
-    this.#limit = writeLimit(readers.length);
+    this.#limit = writeLimit(hasShortIds ? 1 : readers.length);
     this.#endsAtMs = now + randomBetween(LIFETIME_MS);
     this.#pingedAtMs = now - randomBetween([0, PING_MS]); // so that streams opened together are not pinged together
     hub.addConnection(this);
@@ -75,7 +74,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   notify(): void {
     const { length } = this.readers;
     for (let idleTurns = 0; idleTurns < length && this.#hasRoom; this.#turn = (this.#turn + 1) % length) {
-      idleTurns = this.#writeNext(this.readers[this.#turn]) ? 0 : idleTurns + 1;
+      idleTurns = this.#writeNext(this.#turn) ? 0 : idleTurns + 1;
     }
   }
 
@@ -137,16 +136,22 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     if (this.#isOpen) this.#blockedSinceMs = performance.now();
   }
 
-  /** Writes the next messages of a feed, or starts to read the bus for it. @returns whether messages were written */
-  #writeNext(reader: FeedReader | undefined): boolean {
+  /**
+   * Writes the next messages of a feed, or starts to read the bus for it.
+   *
+   * @param index the index of its reader
+   * @returns whether messages were written
+   */
+  #writeNext(index: number): boolean {
+    const reader = this.readers[index];
     // A reader can become live during its read, whose result then contains the same messages as the buffer.
     if (!reader || reader.isEnded || reader === this.#catchingUp) return false;
     if (!reader.isLive) {
       if (this.#catchingUp === null) void this.#catchUp(reader);
       return false;
     }
-    if (this.readers.length === 1) {
-      const chunk = reader.takeChunk();
+    if (this.#hasShortIds || this.readers.length === 1) {
+      const chunk = reader.takeChunk(this.#hasShortIds ? index : null);
       if (chunk) {
         this.#hub.counts.delivered += chunk.count;
         this.#writeShared(chunk.bytes);
@@ -194,26 +199,26 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   #writeGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
     const windowMs = this.#hub.countGap(reader.channel, reason);
-    const id = formatCursor(this.readers.map(({ position }) => position));
+    const id = this.#idAfter(this.readers.indexOf(reader), reader.position);
     const data = [reader.channel, reason, ...(windowMs === undefined ? [] : [windowMs])];
     this.#write(`id: ${id}\nevent: ${GAP_EVENT}\n${data.map((line) => `data: ${line}\n`).join("")}\n`);
   }
 
-  /**
-   * Writes messages of one feed. The id of each event is the cursor of all feeds, so that the client can resume after any
-   * event that it has received.
-   */
+  /** Writes messages of one feed. */
   #writeEvents(reader: FeedReader, messages: readonly Message[]): void {
     this.#hub.counts.delivered += messages.length;
-    const positions = this.readers.map(({ position }) => position);
     const index = this.readers.indexOf(reader);
     let text = "";
-    for (const { position, data } of messages) {
-      positions[index] = position;
-      text += encodeEvent(formatCursor(positions), reader.channel, data);
-    }
+    for (const { position, data } of messages)
+      text += encodeEvent(this.#idAfter(index, position), reader.channel, data);
     // As bytes, because Node would copy a long string for the socket, and keep both.
     this.#write(Buffer.from(text));
+  }
+
+  /** Returns the id of an event, after which the client can resume: that of a feed that has now a position. */
+  #idAfter(index: number, position: Position): string {
+    if (this.#hasShortIds) return shortId(index, position);
+    return formatCursor(this.readers.map((reader, i) => (i === index ? position : reader.position)));
   }
 }
 
@@ -243,7 +248,7 @@ interface EventStreamContext {
  * @see docs/protocol.md 10.5
  */
 export function handleEventStream(
-  { readers, gaps }: SubscriptionRequest,
+  { readers, gaps, hasShortIds }: SubscriptionRequest,
   hub: SubscriptionHub,
   { context, release }: EventStreamContext,
 ): HandlerResponse {
@@ -258,7 +263,7 @@ export function handleEventStream(
     release();
   };
   const body = new PushedBody((sink) => {
-    stream = new EventStream(hub, sink, { readers, gaps, onClosed });
+    stream = new EventStream(hub, sink, { readers, gaps, hasShortIds, onClosed });
     if (isRevoked) stream.end();
     return stream;
   });

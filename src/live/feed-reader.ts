@@ -2,7 +2,7 @@ import type { Message, Position, ReadLimit, ReadResult } from "../backends/index
 import { type GapReason, isLater } from "../protocol/index.ts";
 import type { ChannelSubscription } from "./channel-subscription.ts";
 import { ENDED } from "./feed.ts";
-import type { EncodedChunk } from "./message-buffer.ts";
+import type { EncodedChunk, MessageBuffer } from "./message-buffer.ts";
 
 /** A feed that cannot be delivered completely. */
 export interface Gap {
@@ -55,10 +55,14 @@ export class FeedReader {
     return this.#nextIndex !== null;
   }
 
-  /** Returns the next events of the buffer, for a connection with this feed only, and advances; `null` at the end. */
-  takeChunk(): EncodedChunk | null {
+  /**
+   * Returns the next events of the buffer, and advances; `null` at the end.
+   *
+   * @param feedIndex as for {@link MessageBuffer.chunkFrom}
+   */
+  takeChunk(feedIndex: number | null): EncodedChunk | null {
     if (!this.isLive || this.#nextIndex === null) return null;
-    const chunk = this.#subscription?.buffer?.chunkFrom(this.#nextIndex) ?? null;
+    const chunk = this.#subscription?.buffer?.chunkFrom(this.#nextIndex, feedIndex) ?? null;
     if (!chunk) return null;
     this.#nextIndex = chunk.nextIndex;
     this.#position = chunk.position;

@@ -78,6 +78,11 @@ export function formatCursor(positions: readonly Position[]): string {
   return positions.join();
 }
 
+/** Returns the id of an event in a response to POST: the index of its feed, and its position. @see docs/protocol.md 10.5 */
+export function shortId(index: number, position: Position): string {
+  return `${index}=${position}`;
+}
+
 /**
  * Parses a cursor. A cursor with any error is unusable as a whole, because it is unknown which position belongs to
  * which feed.

@@ -2,41 +2,52 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, vi } from "vitest";
 import { createEventStreams, FakeClient } from "#test/event-stream-client";
-import { requestContextOf, signInCookie } from "#test/request-context";
+import { requestContextOf, signInCookie, testConfig } from "#test/request-context";
 import { ContextValues, isPushedBody } from "../http/index.ts";
-import { AppSessions, SESSIONS } from "../session/index.ts";
+import { AppSessions, keysFor, SESSIONS } from "../session/index.ts";
 import { handleEventStream } from "./event-stream.ts";
-import { FeedReader } from "./feed-reader.ts";
+import { signFeed } from "./feed.ts";
+import { readSubscriptionRequest } from "./subscription-request.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: unknown = runInNewContext("gc");
 
 it.each([
-  ["signed-out", undefined],
-  ["signed-in", signInCookie()],
-])("an event stream of a %s client keeps nothing of its request while it is open", async (_, cookie) => {
-  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn(), refused: vi.fn() };
-  const sessions = new AppSessions({ revocations: () => ({ store: null }), log });
-  await sessions.revocations.start(1_000);
-  const { hub, bus, close } = createEventStreams(log);
-  const [position = ""] = await bus.position(["room"]);
-  const client = new FakeClient();
-  function open() {
-    const request = new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } });
-    const context = requestContextOf(request, undefined, { provided: new ContextValues().set(SESSIONS, sessions) });
-    const readers = [new FeedReader("room", position)];
-    const { body } = handleEventStream({ readers, gaps: [] }, hub, { context, release: vi.fn() });
-    if (!isPushedBody(body)) throw new Error("The body of an event stream is pushed.");
-    body.open(client);
-    return new WeakRef(context);
-  }
-  const context = open();
-  await expect
-    .poll(() => {
-      Reflect.apply(collectGarbage as () => void, undefined, []); // the function that --expose-gc adds
-      return context.deref() === undefined;
-    })
-    .toBe(true);
-  expect(client.state).toBe("open");
-  close();
-});
+  ["GET", "signed-out", undefined],
+  ["GET", "signed-in", signInCookie()],
+  ["POST", "signed-out", undefined],
+  ["POST", "signed-in", signInCookie()],
+])(
+  "an event stream of a %s of a %s client keeps nothing of its request while it is open",
+  async (method, _, cookie) => {
+    const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn(), refused: vi.fn() };
+    const sessions = new AppSessions({ revocations: () => ({ store: null }), log });
+    await sessions.revocations.start(1_000);
+    const { hub, bus, close } = createEventStreams(log);
+    const [position = ""] = await bus.position(["room"]);
+    const expiresAt = Math.ceil(Date.now() / 1000) + 60;
+    const feed = signFeed({ channel: "room", position, sid: null, expiresAt }, keysFor(testConfig(), "feed"));
+    const client = new FakeClient();
+    async function open() {
+      const url = `http://localhost/__web/live?feed=${feed}`;
+      const headers = { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }) };
+      const body = method === "POST" ? JSON.stringify({ feeds: [feed] }) : null;
+      const provided = new ContextValues().set(SESSIONS, sessions);
+      const context = requestContextOf(new Request(url, { method, headers, body }), testConfig(), { provided });
+      const request = await readSubscriptionRequest(context, "live");
+      const response = handleEventStream(request, hub, { context, release: vi.fn() });
+      if (!isPushedBody(response.body)) throw new Error("The body of an event stream is pushed.");
+      response.body.open(client);
+      return new WeakRef(context);
+    }
+    const context = await open();
+    await expect
+      .poll(() => {
+        Reflect.apply(collectGarbage as () => void, undefined, []); // the function that --expose-gc adds
+        return context.deref() === undefined;
+      })
+      .toBe(true);
+    expect(client.state).toBe("open");
+    close();
+  },
+);

@@ -2,6 +2,7 @@ import type { BusSource } from "../backends/index.ts";
 import {
   CONNECTION_CLOSE,
   type HandlerResponse,
+  isPromise,
   type RequestContext,
   RequestError,
   requireSameOrigin,
@@ -24,7 +25,7 @@ import { handleEventStream } from "./event-stream.ts";
 import { handlePoll } from "./poll.ts";
 import { publishTo } from "./publish.ts";
 import { type LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
-import { readSubscriptionRequest } from "./subscription-request.ts";
+import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
 
 /**
  * How often one client may poll or open an event stream. A page polls at most twice a second, and opens an event stream
@@ -32,6 +33,11 @@ import { readSubscriptionRequest } from "./subscription-request.ts";
  * size.
  */
 const LIVE_LIMIT = new CountLimit("live", { calls: 600, seconds: 60 }, "one client");
+
+const KINDS: ReadonlyMap<string, SubscriptionKind> = new Map([
+  [LIVE_PATH, "live"],
+  [POLL_PATH, "poll"],
+]);
 
 /** The options of {@link LiveUpdates}. */
 export interface LiveUpdatesOptions {
@@ -118,16 +124,25 @@ export class LiveUpdates {
    * @see docs/protocol.md 10.4
    */
   handle(context: RequestContext, path: string): HandlerResponse | Promise<HandlerResponse> | null {
-    const isEventStream = path === LIVE_PATH;
-    if (!isEventStream && path !== POLL_PATH) return null;
-    if (this.#isClosed) {
-      const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
-      return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
-    }
+    const kind = KINDS.get(path);
+    if (kind === undefined) return null;
+    if (this.#isClosed) return closedResponse();
     requireSameOrigin(context, this.#log, "subscription");
     this.#countRequest(context.address);
-    const request = readSubscriptionRequest(context);
+    const request = readSubscriptionRequest(context, kind);
+    return isPromise(request)
+      ? request.then((read) => this.#respond(read, kind, context))
+      : this.#respond(request, kind, context);
+  }
+
+  #respond(
+    request: SubscriptionRequest,
+    kind: SubscriptionKind,
+    context: RequestContext,
+  ): HandlerResponse | Promise<HandlerResponse> {
+    if (this.#isClosed) return closedResponse(); // while the body arrived
     this.#hub ??= this.#openHub();
+    const isEventStream = kind === "live";
     const release = this.#connectionLimit.acquire(context.address);
     if (isEventStream && !release) return this.#refuseConnection();
     const removeBuild = this.#builds.add(context.inbound.header(BUILD_HEADER));
@@ -182,6 +197,11 @@ export class LiveUpdates {
       details: { retry_after: STREAM_RETRY_SECONDS },
     });
   }
+}
+
+function closedResponse(): HandlerResponse {
+  const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
+  return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
 }
 
 /** Counts the open live connections by the build of their page. @see docs/protocol.md 3.9 */

@@ -1,8 +1,9 @@
 import type { Entry, Message, Position, ReadLimit } from "../backends/index.ts";
-import { isLater } from "../protocol/index.ts";
+import { isLater, MAX_FEEDS } from "../protocol/index.ts";
+import { shortId } from "./feed.ts";
 import { limitMessages, writeLimit } from "./write-limit.ts";
 
-/** Messages of one write, encoded once for all event streams that read this channel only, from this message on. */
+/** Messages of one write, encoded once for all event streams in which they have the same ids, from this message on. */
 export interface EncodedChunk {
   readonly bytes: Uint8Array;
   /** The number of its messages. */
@@ -19,7 +20,7 @@ const MAX_BUFFER_BYTES = 256 * 1024;
 /** The maximum number of encoded chunks. Most readers are at the same message, and the others near it. */
 const MAX_CHUNKS = 4;
 
-/** The limit of a chunk: event streams that share it have one feed. */
+/** The limit of a chunk: its ids have one position each. */
 const CHUNK_LIMIT = writeLimit(1);
 
 /** Encodes a message as an event. @see docs/protocol.md 10.5 */
@@ -46,7 +47,7 @@ export class MessageBuffer {
   #bytes = 0;
   /** The end index at the last sweep. */
   #sweptIndex = 0;
-  /** Encoded chunks by the index of their first message, oldest first. Cleared when messages are added or dropped. */
+  /** Encoded chunks by {@link chunkKey}, oldest first. Cleared when messages are added or dropped. */
   readonly #chunks = new Map<number, EncodedChunk>();
 
   /** @param end the current end of the channel's history */
@@ -171,24 +172,34 @@ export class MessageBuffer {
   }
 
   /**
-   * Returns the events of the messages from an index on, for event streams with this channel only; `null` at the end.
-   * All of these share the bytes.
+   * Returns the events of the messages from an index on; `null` at the end. All event streams in which the channel has the same
+   * feed index share the bytes.
+   *
+   * @param feedIndex the index of the channel's feed in a response to POST; `null` in a response to GET with this feed only,
+   *   whose ids are cursors
    */
-  chunkFrom(index: number): EncodedChunk | null {
+  chunkFrom(index: number, feedIndex: number | null): EncodedChunk | null {
     if (index >= this.endIndex) return null;
-    const cached = this.#chunks.get(index);
+    const key = chunkKey(index, feedIndex);
+    const cached = this.#chunks.get(key);
     if (cached) return cached;
     const messages = this.messagesFrom(index, CHUNK_LIMIT);
     const last = messages.at(-1);
     if (!last) return null;
-    const text = messages.map(({ position, data }) => encodeEvent(position, this.channel, data)).join("");
+    const idOf = (position: Position) => (feedIndex === null ? position : shortId(feedIndex, position));
+    const text = messages.map(({ position, data }) => encodeEvent(idOf(position), this.channel, data)).join("");
     const count = messages.length;
     const chunk = { bytes: Buffer.from(text), count, nextIndex: index + messages.length, position: last.position };
     const [oldest] = this.#chunks.keys();
     if (oldest !== undefined && this.#chunks.size >= MAX_CHUNKS) this.#chunks.delete(oldest);
-    this.#chunks.set(index, chunk);
+    this.#chunks.set(key, chunk);
     return chunk;
   }
+}
+
+/** A number, because it is computed for each event stream and message. */
+function chunkKey(index: number, feedIndex: number | null): number {
+  return index * (MAX_FEEDS + 1) + (feedIndex === null ? MAX_FEEDS : feedIndex);
 }
 
 /** Estimates the memory of a message in bytes: its text, and 100 bytes for objects. */

@@ -23,14 +23,18 @@ interface PollSettings {
   readonly wait?: number;
   readonly expiresAtMs?: number;
   readonly isAboveLimit?: boolean;
+  readonly hasShortIds?: boolean;
 }
 
 /** Polls, and returns the body of the response. */
-async function poll(channels: readonly string[], { from, wait = 0, expiresAtMs, isAboveLimit = false }: PollSettings) {
+async function poll(
+  channels: readonly string[],
+  { from, wait = 0, expiresAtMs, isAboveLimit = false, hasShortIds = false }: PollSettings,
+) {
   const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? "", expiresAtMs));
-  const url = new URL(`http://shop.example/__web/poll?wait=${wait}`);
-  const context = requestContextOf(new Request(url));
-  const response = await handlePoll({ readers, gaps: [] }, hub, { context, isAboveLimit });
+  const request = { readers, gaps: [], hasShortIds, tokens: [], waitSeconds: wait };
+  const context = requestContextOf(new Request("http://shop.example/__web/poll"));
+  const response = await handlePoll(request, hub, { context, isAboveLimit });
   return JSON.parse(String(response.body));
 }
 
@@ -137,5 +141,20 @@ describe("a poll with a gap", () => {
     expect((await poll(["a"], { from })).gaps).toEqual([["a", "reset", 40_000]]);
     connections.mockReturnValue(750);
     expect((await poll(["a"], { from })).gaps).toEqual([["a", "reset"]]);
+  });
+});
+
+describe("a poll by POST", () => {
+  it("returns with each event its id: the index of its feed, and its position", async () => {
+    const from = await bus.position(["a", "b"]);
+    const positions: string[] = [];
+    for (const channel of ["a", "b", "a"]) positions.push(await bus.publish(channel, "1"));
+    const { events } = await poll(["a", "b"], { from, hasShortIds: true });
+    expect(events).toEqual([
+      ["a", 1, `0=${positions[0]}`],
+      ["a", 1, `0=${positions[2]}`],
+      ["b", 1, `1=${positions[1]}`],
+    ]);
+    expect((await poll(["a", "b"], { from })).events[0]).toEqual(["a", 1]);
   });
 });

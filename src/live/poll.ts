@@ -3,13 +3,13 @@ import { type HandlerResponse, jsonResponse, type RequestContext, RequestError }
 import type { GapReason } from "../protocol/index.ts";
 import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
-import { formatCursor } from "./feed.ts";
+import { formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
 
-/** About the maximum size of the messages in one response. A response that is full has `more`. */
+/** About the maximum size of the events in one response. A response that is full has `more`. */
 const MAX_RESPONSE_BYTES = 128 * 1024;
 
 /** How much is read for a poll at a time. */
@@ -26,6 +26,7 @@ export interface PollOptions {
 /** One poll: collects the messages of its feeds, and waits while there are none. */
 class Poll implements Subscriber, LiveConnection {
   readonly #hub: SubscriptionHub;
+  readonly #hasShortIds: boolean;
   readonly readers: readonly FeedReader[];
   /** The events of the response, as JSON. */
   readonly #events: string[] = [];
@@ -40,8 +41,9 @@ class Poll implements Subscriber, LiveConnection {
   /** Ends the wait in progress. */
   #resume: (() => void) | null = null;
 
-  constructor(hub: SubscriptionHub, { readers, gaps }: SubscriptionRequest) {
+  constructor(hub: SubscriptionHub, { readers, gaps, hasShortIds }: SubscriptionRequest) {
     this.#hub = hub;
+    this.#hasShortIds = hasShortIds;
     this.readers = readers;
     for (const { reader, reason } of gaps) this.#addGap(reader, reason);
   }
@@ -146,9 +148,12 @@ class Poll implements Subscriber, LiveConnection {
   #addMessages(reader: FeedReader, messages: readonly Message[]): void {
     this.#hub.counts.delivered += messages.length;
     const channel = JSON.stringify(reader.channel);
-    for (const { data } of messages) {
-      this.#events.push(`[${channel},${data}]`);
-      this.#bytes += data.length;
+    const index = this.readers.indexOf(reader);
+    for (const { data, position } of messages) {
+      const id = this.#hasShortIds ? `,"${shortId(index, position)}"` : "";
+      const event = `[${channel},${data}${id}]`;
+      this.#events.push(event);
+      this.#bytes += event.length;
     }
   }
 
@@ -174,9 +179,6 @@ class Poll implements Subscriber, LiveConnection {
   }
 }
 
-/** The maximum of the parameter `wait`, in seconds. */
-const MAX_WAIT_SECONDS = 25;
-
 /**
  * The longest wait of a poll whose client has too many connections open, in seconds. If it were 0, the further pages of
  * an office with one address would use up its live requests. The limit of these bounds how many such polls wait.
@@ -194,7 +196,7 @@ interface PollContext {
  * Handles a poll: returns the messages after the cursor, at once if there are any, and otherwise when there are or
  * after `wait` seconds, or 10 if these are fewer and the client has too many connections open.
  *
- * @throws RequestError 400 for an invalid `wait`, 503 while the bus cannot be read
+ * @throws RequestError 503 while the bus cannot be read
  * @see docs/protocol.md 10.6
  */
 export async function handlePoll(
@@ -202,13 +204,11 @@ export async function handlePoll(
   hub: SubscriptionHub,
   { context, isAboveLimit }: PollContext,
 ): Promise<HandlerResponse> {
-  const { url, inbound } = context;
-  const wait = parseWait(url.searchParams.get("wait") ?? "0");
-  const waitSeconds = isAboveLimit ? Math.min(wait, MAX_WAIT_ABOVE_LIMIT_SECONDS) : wait;
+  const waitSeconds = Math.min(request.waitSeconds, isAboveLimit ? MAX_WAIT_ABOVE_LIMIT_SECONDS : Infinity);
   const poll = new Poll(hub, request);
   const unwatch = watchFinalSession(context, () => poll.signOut());
   try {
-    await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: inbound.signal });
+    await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: context.inbound.signal });
     return jsonResponse(200, poll.toJson());
   } catch (error) {
     hub.busFailed(error);
@@ -220,12 +220,4 @@ export async function handlePoll(
     unwatch();
     poll.end();
   }
-}
-
-function parseWait(text: string): number {
-  const seconds = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= MAX_WAIT_SECONDS) return seconds;
-  throw new RequestError("validation_error", `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}, in seconds.`, {
-    status: 400,
-  });
 }

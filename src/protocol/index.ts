@@ -68,7 +68,16 @@ export { fieldErrorId, formHead } from "./form-head.ts";
 export type { JSX, Markup } from "./jsx.ts";
 export { dropsLineFeed, keepLineFeed } from "./leading-line-feed.ts";
 export { readLines } from "./lines.ts";
-export { GAP_EVENT, type GapReason, isLater, LIVE_PATH, POLL_PATH, type PollResponse } from "./live.ts";
+export {
+  GAP_EVENT,
+  type GapReason,
+  isLater,
+  LIVE_PATH,
+  MAX_FEEDS,
+  MAX_QUERY_FEEDS,
+  POLL_PATH,
+  type PollResponse,
+} from "./live.ts";
 export {
   CSRF_META,
   CSRF_META_SELECTOR,

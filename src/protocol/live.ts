@@ -9,6 +9,12 @@ export const LIVE_PATH = "/__web/live";
 /** The path of the poll, below the application's base. @see docs/protocol.md 10.6 */
 export const POLL_PATH = "/__web/poll";
 
+/** The maximum number of feeds of a POST request. @see docs/protocol.md 10.4 */
+export const MAX_FEEDS = 256;
+
+/** The maximum number of feeds of a GET request, whose URL contains them. @see docs/protocol.md 10.4 */
+export const MAX_QUERY_FEEDS = 32;
+
 /**
  * Returns whether a position of a channel is later than another position of the same channel. Used by the server and
  * the browser.
@@ -38,7 +44,8 @@ export const GAP_EVENT = "gap";
  * @see docs/protocol.md 10.6
  */
 export interface PollResponse {
-  readonly events: readonly (readonly [channel: string, message: unknown])[];
+  /** The id of an event is there in responses to POST only. */
+  readonly events: readonly (readonly [channel: string, message: unknown, id?: string])[];
   /** With the time in which the page is to reload, in milliseconds, if it is longer than usual. */
   readonly gaps: readonly (readonly [channel: string, reason: GapReason, windowMs?: number | undefined])[];
   /** The position after all events, for the next request. */

@@ -3,7 +3,7 @@
  *
  * @see docs/protocol.md 3.2, and 3.9 for pages that belong to another build than the server
  */
-import { requireIdentityEncoding } from "../bodies/index.ts";
+import { isJsonType, requireIdentityEncoding } from "../bodies/index.ts";
 import { CONNECTION_CLOSE, type InboundRequest, RequestError } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import {
@@ -40,8 +40,6 @@ function describeSignature({ params, keyed, stream }: Signature): Readonly<Recor
   };
 }
 
-const IS_JSON = new RegExp(`^${JSON_TYPE}\\s*(;|$)`, "i");
-
 const IS_FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)\s*(;|$)/i;
 
 /**
@@ -52,12 +50,11 @@ const IS_FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)\s*(;
  * @throws RequestError `validation_error`, status 415
  */
 export function requireJson(inbound: InboundRequest, name: string): void {
-  const type = inbound.header("content-type") ?? "";
-  if (type === JSON_TYPE || IS_JSON.test(type)) {
+  if (isJsonType(inbound)) {
     requireIdentityEncoding(inbound);
     return;
   }
-  const fix = IS_FORM.test(type) ? ` Send a form to ${FORM_PREFIX}${name}.` : "";
+  const fix = IS_FORM.test(inbound.header("content-type") ?? "") ? ` Send a form to ${FORM_PREFIX}${name}.` : "";
   throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.${fix}`, {
     status: 415,
     headers: CONNECTION_CLOSE,

@@ -83,7 +83,8 @@ function* dispatchInSteps(
   }
   const reader = routeOfBody(inbound, path, site);
   checkDeclaredLength(inbound, reader ? maxRouteBody(reader, site) : undefined);
-  if (inbound.hasUndeclaredBody && !reader) yield* awaitMaybe(discardBody(context));
+  const isLiveBody = inbound.method === "POST" && (path === LIVE_PATH || path === POLL_PATH);
+  if (inbound.hasUndeclaredBody && !reader && !isLiveBody) yield* awaitMaybe(discardBody(context));
   if (!isValid) return rejectPath(context, site);
   const live = path === null ? null : site.live.handle(context, path);
   if (live) return yield* awaitMaybe(live);

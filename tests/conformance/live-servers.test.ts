@@ -118,10 +118,31 @@ describe.each(Object.entries(SERVERS))("live updates %s", (_name, open) => {
     expect((await waiting).events).toEqual([["b", [1]]]);
   });
 
+  it("are delivered to POST: by an event stream, whose ids tell one position each, and by a poll", async () => {
+    const feeds = [await call("issue_feed", { name: "still" }), await call("issue_feed", { name: "räume:2" })];
+    const post = (endpoint: string, body: object) =>
+      server.fetch(`/__web/${endpoint}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const response = await post("live", { feeds });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    const events = readEvents(response.body);
+    await call("publish_message", { name: "räume:2", data: 1 });
+    const { value } = await events.next();
+    expect([value?.data, value?.id]).toEqual([["räume:2", "1"], expect.stringMatching(/^1=[0-9A-Za-z.-]+$/)]);
+    await events.return(undefined);
+    const { cursor } = await (await post("poll", { feeds: feeds.slice(1), cursor: value?.id.slice(2) })).json();
+    const waiting = post("poll", { feeds: feeds.slice(1), cursor, wait: 25 });
+    await call("publish_message", { name: "räume:2", data: 2 });
+    expect((await (await waiting).json()).events).toEqual([["räume:2", 2, expect.stringMatching(/^0=/)]]);
+  });
+
   it("are refused for an invalid feed, no feed, and another method", async () => {
     expect((await server.fetch("/__web/live?feed=AAAA")).status).toBe(403);
     expect((await server.fetch("/__web/live")).status).toBe(400);
-    const post = await server.fetch("/__web/poll?feed=AAAA", { method: "POST" });
-    expect([post.status, post.headers.get("allow")]).toEqual([405, "GET"]);
+    const put = await server.fetch("/__web/poll?feed=AAAA", { method: "PUT" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, POST"]);
   });
 });

@@ -47,10 +47,11 @@ export class FakeClient implements BodySink {
 export interface EventStreams {
   readonly bus: FaultyBus;
   readonly hub: SubscriptionHub;
-  /** Opens an event stream, by default from the current positions. */
+  /** Opens an event stream, by default from the current positions, and as in a response to GET. */
   readonly connect: (
     channels: readonly string[],
     positions?: readonly string[],
+    options?: { readonly hasShortIds?: boolean },
   ) => Promise<{ client: FakeClient; stream: EventStream; onClosed: ReturnType<typeof vi.fn> }>;
   /** Publishes messages to a channel, one after another. */
   readonly publishAll: (channel: string, messages: readonly unknown[]) => Promise<void>;
@@ -64,12 +65,12 @@ export function createEventStreams(log: ConstructorParameters<typeof Subscriptio
   return {
     bus,
     hub,
-    async connect(channels, positions) {
+    async connect(channels, positions, { hasShortIds = false } = {}) {
       const from = positions ?? (await bus.position(channels));
       const client = new FakeClient();
       const onClosed = vi.fn();
       const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? ""));
-      const stream = new EventStream(hub, client, { readers, gaps: [], onClosed });
+      const stream = new EventStream(hub, client, { readers, gaps: [], hasShortIds, onClosed });
       return { client, stream, onClosed };
     },
     async publishAll(channel, messages) {

@@ -29,7 +29,7 @@ export async function issueFeed(
   return result;
 }
 
-/** The parts of a live request besides its feeds. */
+/** The parts of a live request besides its feeds. With the method POST they are in its body, and otherwise in its URL. */
 export interface LiveRequestOptions {
   /** The cursor. */
   readonly after?: string;
@@ -47,19 +47,35 @@ export function requestLive(
   feeds: readonly string[],
   options: LiveRequestOptions = {},
 ): Promise<Response> {
+  const { method = "GET", headers = {}, signal = null, after, wait } = options;
+  if (method === "POST") return postLive(app, endpoint, { feeds, cursor: after, wait }, { headers, signal });
   const query = new URLSearchParams(feeds.map((feed) => ["feed", feed]));
-  if (options.after !== undefined) query.set("after", options.after);
-  if (options.wait !== undefined) query.set("wait", String(options.wait));
-  const { method = "GET", headers = {}, signal } = options;
-  const init = signal ? { method, headers, signal } : { method, headers };
-  return app.fetch(new Request(`http://shop.example/__web/${endpoint}?${query}`, init));
+  if (after !== undefined) query.set("after", after);
+  if (wait !== undefined) query.set("wait", String(wait));
+  return app.fetch(new Request(`http://shop.example/__web/${endpoint}?${query}`, { method, headers, signal }));
+}
+
+/** Sends a POST for an event stream or a poll, with any body. */
+export function postLive(
+  app: App,
+  endpoint: "live" | "poll",
+  body: unknown,
+  { headers = {}, signal = null }: Pick<RequestInit, "headers" | "signal"> = {},
+): Promise<Response> {
+  const request = new Request(`http://shop.example/__web/${endpoint}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...Object.fromEntries(new Headers(headers)) },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    signal,
+  });
+  return app.fetch(request);
 }
 
 /** Polls, and returns the body of the response. */
 export async function poll(app: App, feeds: readonly string[], options: LiveRequestOptions = {}) {
   const response = await requestLive(app, "poll", feeds, options);
   return JSON.parse(await response.text()) as {
-    events: [string, unknown][];
+    events: [channel: string, message: unknown, id?: string][];
     gaps: [string, string][];
     cursor: string;
   };

@@ -1,4 +1,4 @@
-/** The test cases of the wire: the rules of docs/protocol.md 2 to 8, 11 and 15, and the order of checks with rate limits. */
+/** The test cases of the wire: the rules of docs/protocol.md 2 to 8, 10.4, 11 and 15, and the order of checks with rate limits. */
 import { argumentCases } from "./arguments.ts";
 import { buildCases } from "./builds.ts";
 import { callCases } from "./calls.ts";
@@ -8,6 +8,7 @@ import type { WireCase } from "./exchange.ts";
 import { fileCases } from "./files.ts";
 import { formCases } from "./forms.ts";
 import { idCases } from "./ids.ts";
+import { liveCases } from "./live.ts";
 import { originCases } from "./origins.ts";
 import { pageCases } from "./pages.ts";
 import { rateLimitCases } from "./rate-limit.ts";
@@ -38,4 +39,5 @@ export const WIRE_CASES: Readonly<Record<string, readonly WireCase[]>> = {
   forms: formCases,
   routes: routeCases,
   files: fileCases,
+  "live requests": liveCases,
 };

@@ -90,6 +90,8 @@ const plainCases: readonly WireCase[] = [
         { method: "POST", path: "/hooks/echo", body: "x", headers: { origin } },
         { path: "/__web/live", headers: { origin } },
         { path: "/__web/poll", headers: { origin } },
+        { method: "POST", path: "/__web/live", headers: { origin } },
+        { method: "OPTIONS", path: "/__web/live", headers: preflight },
       ]) {
         const response = await target.send(request);
         assert.ok(response.status > 0);

@@ -12,7 +12,7 @@ const REQUESTS: readonly (readonly [description: string, request: WireRequest, s
   ["POST of a file", { method: "POST", path: "/robots.txt" }, 404],
   ["GET of a route", { path: "/files/a" }, 200],
   ["GET of the event stream", { path: "/__web/live" }, 400],
-  ["POST of a poll", { method: "POST", path: "/__web/poll" }, 405],
+  ["PUT of a poll", { method: "PUT", path: "/__web/poll" }, 405],
   ["POST of the health check", { method: "POST", path: "/healthz" }, 200],
   ["GET of an unknown path", { path: "/nothing" }, 404],
   ["POST of an unknown path", { method: "POST", path: "/nothing" }, 404],
@@ -34,7 +34,7 @@ export const unreadBodyCases: readonly WireCase[] = [
       { hostDependent: HOST_DEPENDENT.has(description) },
     ),
   ),
-  ...REQUESTS.filter(([, { method }]) => method === "POST").map(([description, request, status]) =>
+  ...REQUESTS.filter(([, { method }]) => method !== undefined).map(([description, request, status]) =>
     wireCase(
       `discards a body of 1 MiB without Content-Length: ${description}`,
       async (target) => {
