@@ -14,7 +14,7 @@ import {
   wrapLogger,
 } from "./logging/index.ts";
 import { Metrics } from "./metrics/index.ts";
-import type { PublishedMessage } from "./protocol/index.ts";
+import type { PublishArguments } from "./protocol/index.ts";
 import type { ManagedRateStore } from "./rate-limit/index.ts";
 import {
   type AppInternals,
@@ -120,7 +120,7 @@ export class App {
     this.#hooks = this.#createHooks(options);
     attachInternals(this, this.#createInternals(options));
     addStore(this.#rate);
-    this.#site.live.register(); // last, so that an application whose constructor throws is not found by publish()
+    this.#site.live.register(this); // last, so that an application whose constructor throws is not found by publish()
   }
 
   /**
@@ -177,7 +177,7 @@ export class App {
    * @throws Error while the bus is unreachable: then the message may or may not be delivered, at most once
    * @see docs/protocol.md 10.1
    */
-  async publish<Name extends string>(name: Name, data: PublishedMessage<Name>): Promise<void> {
+  async publish<Name extends string>(name: Name, ...[data]: PublishArguments<Name>): Promise<void> {
     await this.#site.live.publish(name, data);
   }
 

@@ -17,7 +17,17 @@ export {
   type LimitState,
   limit,
 } from "./limits/index.ts";
-export { type Bus, type ChannelOptions, channel, publish, type Realtime } from "./live/index.ts";
+export {
+  type Bus,
+  type ChannelOptions,
+  channel,
+  GapError,
+  type ListenOptions,
+  type LiveMessages,
+  listen,
+  publish,
+  type Realtime,
+} from "./live/index.ts";
 export type { Logger } from "./logging/index.ts";
 export {
   Body,

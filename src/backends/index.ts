@@ -1,6 +1,7 @@
 export {
   type Bus,
   type Entry,
+  type EntryListener,
   endOfRead,
   type Message,
   POSITION_PATTERN,

@@ -79,6 +79,11 @@ class LazyBus implements Required<Bus> {
   publish: Bus["publish"] = async (channel, data) => (await this.#open()).publish(channel, data);
   position: Bus["position"] = async (channels) => (await this.#open()).position(channels);
   read: Bus["read"] = async (channel, after, limit) => (await this.#open()).read(channel, after, limit);
+  readOldest: NonNullable<Bus["readOldest"]> = async (channel, limit) => {
+    const bus = await this.#open();
+    if (!bus.readOldest) throw new Error("This bus has no method readOldest.");
+    return bus.readOldest(channel, limit);
+  };
   watch: Bus["watch"] = async (channel, listener) => (await this.#open()).watch(channel, listener);
   check: NonNullable<Bus["check"]> = async () => (await this.#open()).check?.() ?? [];
   storedFingerprints: NonNullable<Bus["storedFingerprints"]> = async () =>

@@ -6,6 +6,7 @@ function same<A, B>(_: Equal<A, B>): void {}
 
 declare const messages: Feed<{ id: number; at: Date; big: bigint }>;
 declare const anything: Feed;
+declare const changes: Feed<undefined>;
 
 // A message has the type of its JSON.
 const stop = subscribe(messages, (message) => {
@@ -13,6 +14,8 @@ const stop = subscribe(messages, (message) => {
 });
 same<typeof stop, () => void>(true);
 subscribe(anything, (message) => same<typeof message, unknown>(true));
+// A message without data.
+subscribe(changes, (message) => same<typeof message, null>(true));
 subscribe(messages, async ({ id }) => id);
 subscribe(messages, () => {}, { gap: (reason) => same<typeof reason, "trimmed" | "reset" | "expired">(true) });
 on_mount(() => subscribe(messages, () => {}));

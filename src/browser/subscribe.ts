@@ -1,4 +1,4 @@
-import type { Feed, GapReason, Serialized } from "../protocol/index.ts";
+import type { Feed, GapReason, SerializedResult } from "../protocol/index.ts";
 import { readFeed } from "../protocol/index.ts";
 import { stopOnUnmount } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
@@ -39,7 +39,7 @@ export interface SubscribeOptions {
  */
 export function subscribe<T>(
   feed: Feed<T>,
-  handler: (message: Serialized<T>) => unknown,
+  handler: (message: SerializedResult<T>) => unknown,
   { gap = (_, withinMs) => reload(withinMs) }: SubscribeOptions = {},
 ): () => void {
   const listener = { ...readFeed(feed), feed, handler, gap };

@@ -1,6 +1,17 @@
-import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "../backends/index.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type Bus,
+  type BusSource,
+  type EntryListener,
+  isMemoryBus,
+  openBus,
+  redisOf,
+  startBus,
+} from "../backends/index.ts";
 import { markPublishFailure } from "../logging/index.ts";
-import type { GapReason } from "../protocol/index.ts";
+import type { BusReader } from "./channel-subscription.ts";
+import { START } from "./feed.ts";
+import type { LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
 export type OnPublished = (channel: string, json: string) => void;
@@ -13,8 +24,16 @@ export type BusOperation =
 /** Runs an operation of a bus, and returns its result. */
 export type ObserveOperation = <T>(operation: BusOperation, run: () => Promise<T>) => Promise<T>;
 
-/** The operations with which live updates read a bus. */
-export type BusReader = Pick<Bus, "position" | "read" | "watch">;
+/** A listener of a channel, which stays when the bus of the application is replaced. */
+interface Watch {
+  readonly channel: string;
+  readonly listener: EntryListener;
+  /** Removes it from the bus; `null` while it is on none. */
+  stop: (() => void) | null;
+}
+
+/** How long to wait before a listener is added to a new bus again, after that has failed. */
+const WATCH_RETRY_MS = 1_000;
 
 /** The state of a bus. `unknown`: a bus of the application that does not report it. */
 export type BusState = "memory" | "reachable" | "unreachable" | "unknown";
@@ -25,6 +44,8 @@ export interface AppBusOptions extends BusSource {
   readonly fingerprints: readonly string[];
   /** Counts what is published. */
   readonly counts?: LiveCounts;
+  /** Returns the hub of the application, and creates it at the first call. */
+  readonly openHub?: () => SubscriptionHub;
 }
 
 /** The bus of one application. It is opened on first use. */
@@ -34,6 +55,7 @@ export class AppBus {
   /** The application in a development server that has replaced this one. */
   #successor: AppBus | null = null;
   #isClosed = false;
+  readonly #watches = new Set<Watch>();
   /** Set by the development server only, while its panel is open. */
   onPublished: OnPublished | undefined;
   /** Observes the operations; set while a tracing SDK is in use. */
@@ -102,16 +124,74 @@ export class AppBus {
     this.#inUse.onPublished?.(channel, json);
   }
 
-  /** Opens the bus as {@link open}, and returns the operations with which it is read. */
+  /**
+   * Returns the subscriptions of the application.
+   *
+   * @throws Error after {@link close}
+   */
+  openHub(): SubscriptionHub {
+    this.open();
+    const hub = this.#inUse.#options.openHub?.();
+    if (hub) return hub;
+    throw new Error("There is no application whose messages can be received. Create it with new App.");
+  }
+
+  /**
+   * Opens the bus as {@link open}, and returns the operations with which it is read: always the bus that is in use then. When
+   * it is replaced, the listeners are added to the new one, and called without an entry.
+   */
   openReader(): BusReader {
-    const bus = this.open();
-    const observed = <T>(operation: BusOperation, run: () => Promise<T>) =>
-      this.observe ? this.observe(operation, run) : run();
+    this.open();
+    const observed = <T>(operation: BusOperation, run: (bus: Bus) => Promise<T>) =>
+      this.observe ? this.observe(operation, () => run(this.open())) : run(this.open());
     return {
-      position: (channels) => observed({ name: "position" }, () => bus.position(channels)),
-      read: (channel, after, limit) => observed({ name: "read" }, () => bus.read(channel, after, limit)),
-      watch: (channel, listener) => bus.watch(channel, listener),
+      position: async (channels) => observed({ name: "position" }, (bus) => bus.position(channels)),
+      read: async (channel, after, limit) =>
+        observed({ name: "read" }, (bus) =>
+          after === START ? requireReadOldest(bus)(channel, limit) : bus.read(channel, after, limit),
+        ),
+      watch: (channel, listener) => this.#inUse.#watch({ channel, listener, stop: null }),
     };
+  }
+
+  async #watch(watch: Watch): Promise<() => void> {
+    this.#watches.add(watch);
+    const remove = () => {
+      this.#inUse.#watches.delete(watch);
+      watch.stop?.();
+    };
+    try {
+      await this.#addToBus(watch);
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    return remove;
+  }
+
+  /** Adds a listener to the bus in use. A bus that replaces it meanwhile gets it by {@link #moveToBus}. */
+  async #addToBus(watch: Watch): Promise<void> {
+    const bus = this.open();
+    const stop = await bus.watch(watch.channel, watch.listener);
+    if (bus === this.#inUse.#bus && this.#inUse.#watches.has(watch)) watch.stop = stop;
+    else stop();
+  }
+
+  /** Adds a listener to the bus that has replaced another one, and notifies it that messages may be missing. Never rejects. */
+  async #moveToBus(watch: Watch): Promise<void> {
+    watch.stop?.();
+    watch.stop = null;
+    const bus = this.#inUse.#bus;
+    while (bus !== null && bus === this.#inUse.#bus && this.#inUse.#watches.has(watch)) {
+      try {
+        await this.#addToBus(watch);
+        watch.listener();
+        return;
+      } catch {
+        // The read that the listener makes fails too, and is logged.
+        await pause(WATCH_RETRY_MS, undefined, { ref: false });
+      }
+    }
   }
 
   /**
@@ -135,8 +215,10 @@ export class AppBus {
   set(bus: Bus): void {
     const { fingerprints } = this.#options;
     if (fingerprints.length > 0) bus.identify?.(fingerprints);
+    const isReplaced = bus !== this.#bus;
     this.#bus = bus;
     this.#isClosed = false;
+    if (isReplaced) for (const watch of this.#watches) void this.#moveToBus(watch);
   }
 
   /** Stops using the bus, and returns it for the caller to close; `null` if there is none. */
@@ -149,6 +231,7 @@ export class AppBus {
   /** Stops using the bus, as {@link release}, and opens none again. */
   close(): Bus | null {
     this.#isClosed = true;
+    this.#watches.clear();
     return this.release();
   }
 
@@ -160,15 +243,25 @@ export class AppBus {
     const bus = this.release();
     this.#successor = successor;
     if (bus && !successor.current) successor.set(bus);
-    else if (bus && bus !== successor.current) void bus.close();
+    const isReplaced = bus !== successor.current;
+    for (const watch of this.#watches) {
+      successor.#watches.add(watch);
+      if (isReplaced) void successor.#moveToBus(watch);
+    }
+    this.#watches.clear();
+    if (isReplaced) void bus?.close();
   }
 }
 
-/** What the live updates of one application have done since its start, for its metrics. */
-export class LiveCounts {
-  published = 0;
-  /** Messages that the bus has refused, or not confirmed in time. */
-  publishFailures = 0;
-  delivered = 0;
-  readonly gaps: Record<GapReason, number> = { trimmed: 0, reset: 0, expired: 0 };
+/**
+ * Returns the method `readOldest` of a bus.
+ *
+ * @throws Error for a bus of the application that has none
+ */
+export function requireReadOldest(bus: Bus): NonNullable<Bus["readOldest"]> {
+  if (bus.readOldest) return bus.readOldest.bind(bus);
+  throw new Error(
+    'The bus has no method readOldest, which { from: "start" } needs. The buses of tsweb have it. Add it to the bus that ' +
+      "realtime.use_bus has installed.",
+  );
 }

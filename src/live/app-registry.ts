@@ -3,10 +3,17 @@ import { ContextKey, currentContext } from "../http/index.ts";
 import { createConsoleLogger } from "../logging/index.ts";
 import { AppBus } from "./app-bus.ts";
 
+const PUBLISH_FIX = "Call app.publish(name, data) of the application that the message is for";
+const LISTEN_FIX = "Pass the application whose messages it receives: listen(name, { app })";
+
 /** The applications of a process, and the bus that `realtime.use_bus` has installed for all of them. */
 class AppRegistry {
   /** The bus of each application that is open. */
   readonly #apps = new Set<AppBus>();
+  /** The bus of each `App`. */
+  readonly #busOfApp = new WeakMap<object, AppBus>();
+  /** Called with the bus of the first application; `null` once there was one. */
+  #waiting: ((bus: AppBus) => void)[] | null = [];
   /**
    * The bus while no application is open: before the first one a bus in memory, then that of the application that was
    * closed last, which rejects every use.
@@ -20,10 +27,13 @@ class AppRegistry {
    * Adds an application. In a development server it replaces the earlier one, which is not closed: both use one bus, so
    * that messages of the earlier one are delivered to subscribers of the new one.
    */
-  add(app: AppBus): void {
-    if (this.#installedBus) app.set(this.#installedBus);
-    this.#apps.add(app);
-    if (this.#isDevelopment) this.#replaceEarlierApps(app);
+  add(bus: AppBus, app: object): void {
+    if (this.#installedBus) bus.set(this.#installedBus);
+    this.#apps.add(bus);
+    this.#busOfApp.set(app, bus);
+    if (this.#isDevelopment) this.#replaceEarlierApps(bus);
+    for (const resolve of this.#waiting?.splice(0) ?? []) resolve(bus);
+    this.#waiting = null;
   }
 
   /** Removes an application, and closes its bus unless another application uses the same. A second call has no effect. */
@@ -52,11 +62,22 @@ class AppRegistry {
     if (this.#apps.size > 1) {
       throw new Error(
         `${caller} was called outside a request, and this process has ${this.#apps.size} applications. ` +
-          "Call app.publish(name, data) of the application that the message is for, or close the other applications.",
+          `${caller === "listen" ? LISTEN_FIX : PUBLISH_FIX}, or close the other applications.`,
       );
     }
     const [onlyApp = this.#fallbackBus] = this.#apps;
     return onlyApp;
+  }
+
+  /** Returns the bus of the first application: a promise while the process has had none. */
+  firstAppBus(): AppBus | Promise<AppBus> {
+    const waiting = this.#waiting;
+    return waiting ? new Promise((resolve) => waiting.push(resolve)) : this.onlyAppBus("listen");
+  }
+
+  /** Returns the bus of an `App`; `undefined` for anything else. */
+  busOfApp(app: object): AppBus | undefined {
+    return this.#busOfApp.get(app);
   }
 
   /**
@@ -115,6 +136,20 @@ export const APP_BUS = new ContextKey<AppBus>();
  */
 export function currentBus(caller: string): AppBus {
   return currentContext()?.get(APP_BUS) ?? processApps.onlyAppBus(caller);
+}
+
+/**
+ * Returns the bus of a loop: that of an application, if one is passed; otherwise that of the application whose request is
+ * being handled; outside a request, that of the only application of this process, also if that is still to be created.
+ *
+ * @throws TypeError for another value than an `App`
+ * @throws Error outside a request, when there are several applications
+ */
+export function busOfListener(app: unknown): AppBus | Promise<AppBus> {
+  if (app === undefined) return currentContext()?.get(APP_BUS) ?? processApps.firstAppBus();
+  const bus = typeof app === "object" && app !== null ? processApps.busOfApp(app) : undefined;
+  if (bus) return bus;
+  throw new TypeError(`listen: the option app is of type ${typeof app}, and no App. Pass what new App has returned.`);
 }
 
 /** The settings of live updates. */

@@ -1,13 +1,15 @@
-import type { Entry } from "../backends/index.ts";
+import type { Bus, Entry } from "../backends/index.ts";
 import { runOutsideRequests } from "../http/index.ts";
-import type { BusReader } from "./app-bus.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { writeLimit } from "./write-limit.ts";
 
 /** How much one read of the bus returns. */
 const READ_LIMIT = writeLimit(1);
 
-/** Receives the messages of a channel: a connection. */
+/** The operations with which live updates read a bus. `read` also reads from `START` of feed.ts. */
+export type BusReader = Pick<Bus, "position" | "read" | "watch">;
+
+/** Receives the messages of a channel: a connection, or a loop of the server. */
 export interface Subscriber {
   /** Called when there may be new messages, at most once in a turn of the event loop. */
   notify(): void;

@@ -93,7 +93,7 @@ describe("channel", () => {
     [{ ttl: 86_401 }, /^RangeError: .* is 86401\. Pass whole seconds/],
     [{ ttl: "60" }, "TypeError: channel: the option ttl is of type string. Pass a number of seconds: { ttl: 3600 }."],
     [{ ttl: null }, /^TypeError: .* is of type object\. Pass a number/],
-    [{ tll: 60 }, "TypeError: Unknown option tll in channel(). Valid options: ttl."],
+    [{ tll: 60 }, "TypeError: Unknown option tll in channel(). Valid options: ttl, from."],
     [60, "TypeError: The options of channel() must be an object, for example {}. Received: number."],
   ])("rejects the options %j", async (options, message) => {
     const response = await callOverHttp(app, "try_options", { options });

@@ -5,8 +5,9 @@ import { type RequestContext, requireContext, UnavailableError } from "../http/i
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
 import { MAX_CHANNEL_NAME_BYTES } from "../protocol/index.ts";
 import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
+import { requireReadOldest } from "./app-bus.ts";
 import { currentBus } from "./app-registry.ts";
-import { signFeed } from "./feed.ts";
+import { START, signFeed } from "./feed.ts";
 
 /** How long `channel` waits for the bus, so that an unreachable bus does not delay pages for longer. */
 const POSITION_TIMEOUT_MS = 2_000;
@@ -18,9 +19,14 @@ export const MAX_TTL_SECONDS = 24 * 60 * 60;
 export interface ChannelOptions {
   /** How long the feed is valid, in whole seconds from 1 to 86,400, the default. */
   readonly ttl?: number;
+  /**
+   * `"start"`: the feed begins at the oldest message that is stored when the page first connects, in place of the current end
+   * of the channel. Its holder receives messages from before it was issued.
+   */
+  readonly from?: "start";
 }
 
-const CHANNEL_OPTIONS: Readonly<Record<keyof ChannelOptions, true>> = { ttl: true };
+const CHANNEL_OPTIONS: Readonly<Record<keyof ChannelOptions, true>> = { ttl: true, from: true };
 
 /**
  * Resolves with a feed: a token that allows its holder to subscribe to the channel for 24 hours, from the current
@@ -36,7 +42,8 @@ const CHANNEL_OPTIONS: Readonly<Record<keyof ChannelOptions, true>> = { ttl: tru
  *   before, if access is restricted.
  * @param load loads the data that the page shows. The result is then `[feed, data]`.
  * @param options `ttl`: how long the feed is valid, in seconds. Permissions are checked when the feed is issued, so a
- *   shorter time ends the delivery to a user who has lost them earlier.
+ *   shorter time ends the delivery to a user who has lost them earlier. `from: "start"`: the feed begins at the oldest
+ *   stored message, so that its holder also receives messages from before.
  * @throws TypeError for an invalid name, an unknown option, or a `ttl` that is not a number
  * @throws RangeError for a `ttl` that is not a whole number from 1 to 86,400
  * @throws Error outside a request
@@ -64,8 +71,8 @@ export async function channel(
 ): Promise<Feed | [Feed, unknown]> {
   const context = requireContext("channel()");
   checkChannelName(name, "channel");
-  const ttl = readTtl(typeof load === "function" ? options : load);
-  const position = await currentPosition(name);
+  const { ttl, isFromStart } = readOptions(typeof load === "function" ? options : load);
+  const position = isFromStart ? startPosition() : await currentPosition(name);
   const payload = { channel: name, position, sid: ownerOf(context), expiresAt: Math.floor(Date.now() / 1000) + ttl };
   const feed = signFeed(payload, keysFor(context.config, "feed")) as Feed; // the brand exists in the type only
   return typeof load === "function" ? [feed, await load()] : feed;
@@ -77,9 +84,25 @@ function ownerOf(context: RequestContext): string | null {
   return sessionId(context);
 }
 
-function readTtl(options: unknown = {}): number {
+function readOptions(options: unknown = {}): { readonly ttl: number; readonly isFromStart: boolean } {
   rejectUnknownOptions(options, CHANNEL_OPTIONS, "channel()");
-  const { ttl = MAX_TTL_SECONDS }: { readonly ttl?: unknown } = options;
+  const { ttl = MAX_TTL_SECONDS, from }: { readonly ttl?: unknown; readonly from?: unknown } = options;
+  checkFrom(from, "channel");
+  return { ttl: checkTtl(ttl), isFromStart: from === "start" };
+}
+
+/**
+ * Checks the option `from` of a function.
+ *
+ * @throws TypeError for anything but "start" and undefined
+ */
+export function checkFrom(from: unknown, caller: string): void {
+  if (from === undefined || from === "start") return;
+  const received = typeof from === "string" ? JSON.stringify(from.slice(0, 40)) : `of type ${typeof from}`;
+  throw new TypeError(`${caller}: the option from is ${received}. Pass "start", or leave it out to begin now.`);
+}
+
+function checkTtl(ttl: unknown): number {
   if (typeof ttl !== "number") {
     throw new TypeError(`channel: the option ttl is of type ${typeof ttl}. Pass a number of seconds: { ttl: 3600 }.`);
   }
@@ -87,6 +110,12 @@ function readTtl(options: unknown = {}): number {
   throw new RangeError(
     `channel: the option ttl is ${ttl}. Pass whole seconds from 1 to ${MAX_TTL_SECONDS} (24 hours).`,
   );
+}
+
+/** Returns the position of a feed from the start, for which the bus need not be reachable. */
+function startPosition(): Position {
+  requireReadOldest(currentBus("channel").open());
+  return START;
 }
 
 /** @throws UnavailableError if the bus does not respond */

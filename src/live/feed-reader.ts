@@ -109,7 +109,7 @@ export class FeedReader {
 }
 
 /** Returns the reason of the gap that a read has found; `null` if it has found none. */
-export function gapReason({ gap, reset }: ReadResult): GapReason | null {
+export function gapReason({ gap, reset }: ReadResult): Exclude<GapReason, "expired"> | null {
   if (!gap) return null;
   return reset ? "reset" : "trimmed";
 }

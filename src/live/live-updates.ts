@@ -19,12 +19,12 @@ import {
   STREAM_RETRY_SECONDS,
 } from "../rate-limit/index.ts";
 import { secretFingerprints } from "../session/index.ts";
-import { AppBus, LiveCounts, type ObserveOperation, type OnPublished } from "./app-bus.ts";
+import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { processApps } from "./app-registry.ts";
 import { handleEventStream } from "./event-stream.ts";
 import { handlePoll } from "./poll.ts";
 import { publishTo } from "./publish.ts";
-import { type LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
+import { type LiveConnection, LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
 
 /**
@@ -67,14 +67,20 @@ export class LiveUpdates {
   #isClosed = false;
 
   constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
-    this.bus = new AppBus({ ...bus, log, counts: this.counts, fingerprints: secretFingerprints(secrets) });
+    this.bus = new AppBus({
+      ...bus,
+      log,
+      counts: this.counts,
+      fingerprints: secretFingerprints(secrets),
+      openHub: () => this.#openHub(),
+    });
     this.#log = log;
     this.#connectionLimit = connectionLimit;
   }
 
-  /** Registers the application for `publish` and `realtime.use_bus`, until it is closed. */
-  register(): void {
-    processApps.add(this.bus);
+  /** Registers the application for `publish`, `listen` and `realtime.use_bus`, until it is closed. */
+  register(app: object): void {
+    processApps.add(this.bus, app);
   }
 
   /**
@@ -141,7 +147,7 @@ export class LiveUpdates {
     context: RequestContext,
   ): HandlerResponse | Promise<HandlerResponse> {
     if (this.#isClosed) return closedResponse(); // while the body arrived
-    this.#hub ??= this.#openHub();
+    const hub = this.#openHub();
     const isEventStream = kind === "live";
     const release = this.#connectionLimit.acquire(context.address);
     if (isEventStream && !release) return this.#refuseConnection();
@@ -150,10 +156,10 @@ export class LiveUpdates {
       release?.();
       removeBuild();
     };
-    if (isEventStream) return handleEventStream(request, this.#hub, { context, release: onEnded });
+    if (isEventStream) return handleEventStream(request, hub, { context, release: onEnded });
     // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
     // long as the others are open.
-    return handlePoll(request, this.#hub, { context, isAboveLimit: release === null }).finally(onEnded);
+    return handlePoll(request, hub, { context, isAboveLimit: release === null }).finally(onEnded);
   }
 
   /**
@@ -175,10 +181,12 @@ export class LiveUpdates {
     await processApps.remove(this.bus);
   }
 
+  /** Returns the hub, and creates it at the first call. */
   #openHub(): SubscriptionHub {
-    const hub = new SubscriptionHub(this.bus.openReader(), this.#log, this.counts);
-    if (this.#drainedAtMs !== null) hub.endBy(this.#drainedAtMs);
-    return hub;
+    if (this.#hub) return this.#hub;
+    this.#hub = new SubscriptionHub(this.bus.openReader(), this.#log, this.counts);
+    if (this.#drainedAtMs !== null) this.#hub.endBy(this.#drainedAtMs);
+    return this.#hub;
   }
 
   #countRequest(address: string): void {

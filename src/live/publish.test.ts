@@ -17,16 +17,25 @@ afterEach(() => app.close());
 
 describe.each([
   ["publish", publish],
-  ["app.publish", (name: string, data: unknown) => app.publish(name, data)],
+  ["app.publish", (name: string, data?: unknown) => app.publish(name, data)],
 ])("%s", (_name, publishMessage) => {
   it("serialises what a server function can return", async () => {
     const feed = await issueFeed(app, "a");
     await publishMessage("a", { at: new Date(0), big: 2n ** 64n, set: new Set([1]) });
     await publishMessage("a", undefined);
+    await publishMessage("a");
     expect((await poll(app, [feed])).events).toEqual([
       ["a", { at: "1970-01-01T00:00:00.000Z", big: "18446744073709551616", set: [1] }],
       ["a", null],
+      ["a", null],
     ]);
+  });
+
+  it("keeps the order of calls that are not awaited", async () => {
+    const feed = await issueFeed(app, "a");
+    await Promise.all(Array.from({ length: 200 }, (_, number) => publishMessage("a", number)));
+    const events = (await poll(app, [feed])).events.map(([, message]) => message);
+    expect(events).toEqual(Array.from({ length: 200 }, (_, number) => number));
   });
 
   it(`accepts ${MAX_MESSAGE_BYTES} bytes of JSON, and rejects one byte more`, async () => {
@@ -34,7 +43,8 @@ describe.each([
     await expect(publishMessage("a", "x".repeat(MAX_MESSAGE_BYTES - 1))).rejects.toThrow(RangeError);
     await publishMessage("a", "é".repeat(MAX_MESSAGE_BYTES / 2 - 1));
     await expect(publishMessage("a", "é".repeat(MAX_MESSAGE_BYTES / 2))).rejects.toThrow(
-      "publish: the message to a has 65538 bytes of JSON; the maximum is 65536.",
+      "publish: the message to a has 65538 bytes of JSON; the maximum is 65536. Store the data, for example in your " +
+        "database, and publish its id: pages then load it with a server function.",
     );
   });
 

@@ -1,4 +1,4 @@
-import { type PublishedMessage, toJson } from "../protocol/index.ts";
+import { type PublishArguments, toJson } from "../protocol/index.ts";
 import type { AppBus } from "./app-bus.ts";
 import { currentBus } from "./app-registry.ts";
 import { checkChannelName } from "./channel.ts";
@@ -10,12 +10,15 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
  * Publishes a message to every page that has subscribed to a channel. Resolves when the bus has stored the message. Each
  * page with a feed of the channel then receives it once and in order, or is notified of a gap.
  *
+ * The order of calls for one channel is kept, also if they are not awaited. Without data, the message is `null`: the channel
+ * has changed.
+ *
  * Works anywhere on the server. Inside a request, the message goes to the application that handles the request;
  * outside, to the only application of the process. With several, call `app.publish`.
  *
  * @param name 1 to 128 bytes, no control characters
  * @param data anything that a server function may return, at most 64 KiB of JSON; of the type that `Channels` declares for
- *   the name
+ *   the name. It may be left out for an undeclared channel, and for one that declares `undefined`, `void` or `null`.
  * @throws TypeError for an invalid name
  * @throws SerializeError for data that cannot be serialised as JSON
  * @throws RangeError for a message that is too large
@@ -23,7 +26,7 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
  * @throws Error outside a request, if the process has several applications
  * @see docs/protocol.md 10.1
  */
-export async function publish<Name extends string>(name: Name, data: PublishedMessage<Name>): Promise<void> {
+export async function publish<Name extends string>(name: Name, ...[data]: PublishArguments<Name>): Promise<void> {
   await publishTo(() => currentBus("publish"), name, data);
 }
 
@@ -35,7 +38,7 @@ export async function publishTo(findBus: () => AppBus, name: string, data: unkno
   if (bytes > MAX_MESSAGE_BYTES) {
     throw new RangeError(
       `publish: the message to ${name} has ${bytes} bytes of JSON; the maximum is ${MAX_MESSAGE_BYTES}. ` +
-        "Publish an id, and let pages load the data with a call.",
+        "Store the data, for example in your database, and publish its id: pages then load it with a server function.",
     );
   }
   await findBus().publish(name, json);

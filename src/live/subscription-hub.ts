@@ -2,9 +2,7 @@ import type { Position, ReadLimit, ReadResult } from "../backends/index.ts";
 import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { GapReason } from "../protocol/index.ts";
-import type { BusReader } from "./app-bus.ts";
-import { LiveCounts } from "./app-bus.ts";
-import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
+import { type BusReader, ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
 import { reloadWindowMs } from "./spread.ts";
 import { limitResult } from "./write-limit.ts";
@@ -20,6 +18,16 @@ export interface LiveConnection {
    */
   tick(nowMs: number): void;
   /** Ends the response normally, at once. */
+  end(): void;
+}
+
+/** A loop of the server over the messages of a channel. */
+export interface ServerListener extends Subscriber {
+  /** Whether it ends when the process stops, as live connections do: it belongs to a request. */
+  readonly endsWithDrain: boolean;
+  /** Called once a second. */
+  tick(): void;
+  /** Ends the loop, at once. */
   end(): void;
 }
 
@@ -46,12 +54,15 @@ export class SubscriptionHub {
   /** The subscriptions by channel. */
   readonly #subscriptions = new Map<string, ChannelSubscription>();
   readonly #connections = new Set<LiveConnection>();
+  /** Apart from the connections, which are those of clients. */
+  readonly #listeners = new Set<ServerListener>();
   /** Reads in progress by what they read: after the bus was unreachable, many connections read from one position. */
   readonly #pendingReads = new Map<string, Promise<ReadResult>>();
   #timer: NodeJS.Timeout | undefined;
   #sweptAtMs = 0;
   /** By when the connections end, by `performance.now`; `null` while they stay open. */
   #endsAtMs: number | null = null;
+  #isClosed = false;
   /** The messages of the failures that were logged since then, by `performance.now`. */
   readonly #loggedFailures = new Set<string>();
   #loggedSinceMs = 0;
@@ -76,12 +87,36 @@ export class SubscriptionHub {
   addConnection(connection: LiveConnection): void {
     this.#connections.add(connection);
     if (this.#endsAtMs !== null) this.#endWithin(connection, this.#endsAtMs);
-    // Outside requests: otherwise the timer would keep the context of the first request alive.
-    this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
+    this.#startTicks();
   }
 
   removeConnection(connection: LiveConnection): void {
     this.#connections.delete(connection);
+  }
+
+  /** Adds a loop of the server. It is ticked once a second until it is removed. */
+  addListener(listener: ServerListener): void {
+    if (this.#isClosed) {
+      listener.end();
+      return;
+    }
+    this.#listeners.add(listener);
+    if (this.#endsAtMs !== null && listener.endsWithDrain) this.#endWithin(listener, this.#endsAtMs);
+    this.#startTicks();
+  }
+
+  removeListener(listener: ServerListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** Whether {@link close} was called: the application is closed. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  #startTicks(): void {
+    // Outside requests: otherwise the timer would keep the context of the first request alive.
+    this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
   }
 
   /** Returns the subscription to a channel, and notifies the subscriber of its messages from now on. */
@@ -125,6 +160,13 @@ export class SubscriptionHub {
     return reloadWindowMs(reason === "reset" ? this.connectionCount : ofChannel);
   }
 
+  /** Returns the current end of a channel. */
+  async position(channel: string): Promise<Position> {
+    const [position] = await this.#bus.position([channel]);
+    if (position === undefined) throw new Error(`The bus returned no position of ${channel}.`);
+    return position;
+  }
+
   /** Reads the bus. Equal reads at the same time share one. */
   read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
     const key = `${limit.messages} ${limit.bytes} ${after} ${channel}`;
@@ -152,8 +194,8 @@ export class SubscriptionHub {
   }
 
   /**
-   * Ends all connections by a time, also those that are added before it, each at a random moment: their clients reconnect,
-   * and must not do so all at once.
+   * Ends all connections and the loops of requests by a time, also those that are added before it, each at a random moment:
+   * their clients reconnect, and must not do so all at once.
    *
    * @param atMs the time by `performance.now`
    * @see docs/protocol.md 12.4
@@ -161,23 +203,32 @@ export class SubscriptionHub {
   endBy(atMs: number): void {
     this.#endsAtMs = atMs;
     if (atMs <= performance.now()) this.end();
-    else for (const connection of this.#connections) this.#endWithin(connection, atMs);
+    else for (const each of [...this.#connections, ...this.#requestListeners]) this.#endWithin(each, atMs);
   }
 
-  #endWithin(connection: LiveConnection, endsAtMs: number): void {
+  get #requestListeners(): ServerListener[] {
+    return [...this.#listeners].filter(({ endsWithDrain }) => endsWithDrain);
+  }
+
+  #endWithin(each: LiveConnection | ServerListener, endsAtMs: number): void {
     const delayMs = Math.random() * Math.max(0, endsAtMs - performance.now());
+    const end = () => {
+      if ("endsWithDrain" in each ? this.#listeners.has(each) : this.#connections.has(each)) each.end();
+    };
     // Outside requests: otherwise the timer would keep the context of the request alive.
-    runOutsideRequests(() => setTimeout(() => this.#connections.has(connection) && connection.end(), delayMs));
+    runOutsideRequests(() => setTimeout(end, delayMs));
   }
 
-  /** Ends all connections at once. */
+  /** Ends all connections and the loops of requests at once. */
   end(): void {
-    for (const connection of [...this.#connections]) connection.end();
+    for (const each of [...this.#connections, ...this.#requestListeners]) each.end();
   }
 
-  /** Ends all connections and subscriptions. The bus stays open. */
+  /** Ends all connections, loops and subscriptions. The bus stays open. */
   close(): void {
+    this.#isClosed = true;
     this.end();
+    for (const listener of [...this.#listeners]) listener.end();
     clearInterval(this.#timer);
     for (const subscription of this.#subscriptions.values()) subscription.close();
     this.#subscriptions.clear();
@@ -186,6 +237,7 @@ export class SubscriptionHub {
   #tick(): void {
     const now = performance.now();
     for (const connection of this.#connections) connection.tick(now);
+    for (const listener of this.#listeners) listener.tick();
     const isSweepDue = now - this.#sweptAtMs >= SWEEP_MS;
     if (isSweepDue) this.#sweptAtMs = now;
     for (const subscription of this.#subscriptions.values()) {
@@ -194,7 +246,7 @@ export class SubscriptionHub {
       else if (subscription.isBehind) void subscription.catchUp();
       if (isSweepDue) subscription.buffer?.sweep();
     }
-    if (this.#subscriptions.size > 0 || this.#connections.size > 0) return;
+    if (this.#subscriptions.size + this.#connections.size + this.#listeners.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -203,4 +255,13 @@ export class SubscriptionHub {
     subscription.close();
     this.#subscriptions.delete(subscription.channel);
   }
+}
+
+/** What the live updates of one application have done since its start, for its metrics. */
+export class LiveCounts {
+  published = 0;
+  /** Messages that the bus has refused, or not confirmed in time. */
+  publishFailures = 0;
+  delivered = 0;
+  readonly gaps: Record<GapReason, number> = { trimmed: 0, reset: 0, expired: 0 };
 }

@@ -1,3 +1,5 @@
+import type { SerializedResult } from "./serialized.ts";
+
 /**
  * The types of the messages of an application's channels, by the names of the channels. Declare them once, and
  * `publish`, `channel` and `subscribe` check the messages of these channels. A template literal declares all channels
@@ -36,6 +38,20 @@ export type PublishedMessage<Name extends string> = (
   ? Message
   : never;
 
+/**
+ * The arguments of `publish` after the name: the message, which may be left out where it is `undefined` or `null` anyway, and
+ * for a channel that is not declared. Subscribers then receive `null`.
+ */
+export type PublishArguments<Name extends string> = OptionalData<PublishedMessage<Name>>;
+
+type OptionalData<Message> = [Message] extends [never]
+  ? [data: Message]
+  : undefined extends Message
+    ? [data?: Message]
+    : [Message] extends [null]
+      ? [data?: Message]
+      : [data: Message];
+
 /** The default of the type argument `T` of `channel`: the type is that of the name. */
 declare const byName: unique symbol;
 export type MessageByName = typeof byName;
@@ -53,3 +69,12 @@ export type FeedMessage<T, Name extends string> = 0 extends 1 & T
       ? never
       : ChannelMessage<Name>
     : NoInfer<T>;
+
+/**
+ * The type of the messages that `listen` returns, as they were serialised: `unknown` for an undeclared channel.
+ *
+ * @template T the type argument that the caller has passed, or the default
+ */
+export type ListenedMessage<T, Name extends string> = [FeedMessage<T, Name>] extends [never]
+  ? unknown
+  : SerializedResult<FeedMessage<T, Name>>;

@@ -14,7 +14,15 @@ export {
   readResult,
   toNamedArguments,
 } from "./call.ts";
-export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
+export type {
+  ChannelMessage,
+  Channels,
+  FeedMessage,
+  ListenedMessage,
+  MessageByName,
+  PublishArguments,
+  PublishedMessage,
+} from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
 export {
   EDIT_AGE_HEADER,

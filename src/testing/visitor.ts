@@ -20,7 +20,7 @@ import {
   LIVE_PATH,
   REDIRECT_HEADER,
   readLines,
-  type Serialized,
+  type SerializedResult,
   type Stream,
 } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
@@ -106,7 +106,7 @@ export interface Visitor {
    * @throws Error for a feed that is rejected, and after a gap
    * @example for await (const message of guest.subscribe(feed)) …
    */
-  subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void>;
+  subscribe<T>(feed: Feed<T>): AsyncGenerator<SerializedResult<T>, void>;
 
   /**
    * Signs this user in, without a request to the application: sets the cookie that `session.login` would set.
@@ -203,10 +203,10 @@ class InProcessVisitor implements Visitor {
     return client<M>(this.#origin + this.#app.base, { fetch: (url, init) => this.#call(url, init) });
   }
 
-  subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void> {
+  subscribe<T>(feed: Feed<T>): AsyncGenerator<SerializedResult<T>, void> {
     const path = `${this.#app.base}${LIVE_PATH}?feed=${encodeURIComponent(feed)}`;
     const messages = subscription((url, init) => this.#send(url, init ?? {}), this.#urlOf(path).href);
-    return messages as AsyncGenerator<Serialized<T>, void>; // the feed carries the type of its messages
+    return messages as AsyncGenerator<SerializedResult<T>, void>; // the feed carries the type of its messages
   }
 
   login(user_id: string, ...claims: LoginClaims): void {

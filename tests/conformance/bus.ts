@@ -7,6 +7,7 @@ import { gapTests } from "./bus/gaps.ts";
 import { lossAndCloseTests } from "./bus/loss-and-close.ts";
 import { modelTests } from "./bus/model.ts";
 import { notificationTests } from "./bus/notifications.ts";
+import { oldestTests } from "./bus/oldest.ts";
 import { type BusFixture, OpenBuses } from "./bus/open-buses.ts";
 import { presenceTests } from "./bus/presence.ts";
 import { publishingTests } from "./bus/publishing.ts";
@@ -37,6 +38,7 @@ export function busTests(name: string, start: () => Promise<BusFixture>): void {
 
     publishingTests(getBuses);
     readingTests(getBuses);
+    oldestTests(getBuses);
     gapTests(getBuses);
     notificationTests(getBuses);
     presenceTests(getBuses);

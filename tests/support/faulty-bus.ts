@@ -58,6 +58,13 @@ export function createFaultyBus(): FaultyBus {
       await applyFaults();
       return inner.read(channel, after, limit);
     },
+    async readOldest(channel, limit) {
+      bus.readCount++;
+      await applyFaults();
+      const read = inner.readOldest?.(channel, limit);
+      if (!read) throw new Error("The bus in memory has no method readOldest.");
+      return read;
+    },
     async watch(channel, listener) {
       await applyFaults();
       const channelListeners = listeners.get(channel) ?? new Set();

@@ -80,8 +80,8 @@ export type EntryListener = (entry?: Entry) => void;
  * - A read is complete, or reports a gap.
  * - A position that was returned stays usable while the messages after it are stored.
  *
- * `publish`, `position`, `read` and `watch` reject if the bus is closed. In an implementation with a
- * server, `position`, `read` and `watch` retry for up to 2 s and `publish` for up to 10 s while the server
+ * `publish`, `position`, `read`, `readOldest` and `watch` reject if the bus is closed. In an implementation with a
+ * server, all of them but `publish` retry for up to 2 s and `publish` for up to 10 s while the server
  * is unreachable.
  */
 export interface Bus {
@@ -109,6 +109,14 @@ export interface Bus {
    * @throws Error if the bus did not respond in time
    */
   read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult>;
+  /**
+   * Optional, for `channel(name, { from: "start" })` and `listen(name, { from: "start" })`, which throw without it. Reads a
+   * channel from its oldest stored message: as {@link read} after a position before it, without a gap. All messages between
+   * the first one of the result and its `end` are in the result, also while the bus removes messages.
+   *
+   * @throws Error if the bus did not respond in time
+   */
+  readOldest?(channel: string, limit: ReadLimit): Promise<ReadResult>;
   /**
    * Calls `listener` with every message that is published to a channel, in order, or without an entry when messages may
    * have been missed, for example after a lost connection. The bus stores no state of its listeners: a listener decides

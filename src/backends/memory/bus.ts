@@ -93,6 +93,11 @@ class MemoryBus implements Bus {
     return { messages, gap: false, end: this.#formatPosition(lastSeq), more };
   }
 
+  async readOldest(channel: string, limit: ReadLimit): Promise<ReadResult> {
+    this.#prepare(); // before the start is read: messages may expire now
+    return this.read(channel, this.#formatPosition(this.#history.startOf(channel)), limit);
+  }
+
   async watch(channel: string, listener: EntryListener): Promise<() => void> {
     this.#prepare();
     const remove = this.#listeners.add(channel, listener);

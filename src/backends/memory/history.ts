@@ -108,8 +108,7 @@ export class MemoryHistory {
     limit: ReadLimit,
   ): { messages: Message[]; more: boolean; lastSeq: number } | undefined {
     const channel = this.#channels.get(name);
-    const trimmedSeq = channel?.trimmedSeq ?? this.#trimmedSeqOfRemovedChannels;
-    if (seq > this.#lastSeq || seq < trimmedSeq) return undefined;
+    if (seq > this.#lastSeq || seq < this.startOf(name)) return undefined;
     if (!channel) return { messages: [], more: false, lastSeq: this.#lastSeq };
     const start = findFirstAfter(channel.entries, seq);
     const entries = channel.entries.slice(start, endOfRead(channel.entries, start, { limit, dataOf }));
@@ -117,6 +116,11 @@ export class MemoryHistory {
     // If the channel has no more messages, the reader can continue from the end of all channels.
     const lastSeq = more ? (entries.at(-1)?.seq ?? seq) : this.#lastSeq;
     return { messages: entries.map(({ message }) => message), more, lastSeq };
+  }
+
+  /** Returns the earliest sequence number after which all messages of a channel are stored. */
+  startOf(name: string): number {
+    return this.#channels.get(name)?.trimmedSeq ?? this.#trimmedSeqOfRemovedChannels;
   }
 
   /** Removes the messages that have reached the maximum age. */

@@ -201,6 +201,10 @@ class NatsBus implements Bus {
     return this.#run((context) => this.#reader.read(context, { subject: this.#subjectOf(channel), after, limit }));
   }
 
+  readOldest(channel: string, limit: ReadLimit): Promise<ReadResult> {
+    return this.#run((context) => this.#reader.readOldest(context, { subject: this.#subjectOf(channel), limit }));
+  }
+
   async watch(channel: string, listener: EntryListener): Promise<() => void> {
     const remove = this.#listeners.add(this.#subjectOf(channel), listener);
     try {

@@ -78,12 +78,42 @@ export class NatsReader {
     if (state !== "stored") return state === "removed" ? gap : reset;
     if (more) return { messages, gap: false, end: formatPosition(context.epoch, last), more };
     if (last.seq < seenSeq) {
-      if (stream.isReplicated) await stream.confirmEnd(context);
-      if (await this.#nextMessage(context, request.subject, last.seq)) this.#rejectStaleAnswer();
-      return gap; // the server has lost it
+      await this.#confirmLoss(context, request.subject, last);
+      return gap;
     }
-    const lastPosition = messages.at(-1)?.position ?? end;
-    return { messages, gap: false, end: lastPosition > end ? lastPosition : end, more: false };
+    return { messages, gap: false, end: laterOf(end, messages), more: false };
+  }
+
+  /** Reads the messages of a subject from the oldest stored one, as `Bus.readOldest` does. */
+  async readOldest(context: JetStreamContext, request: Omit<ReadRequest, "after">): Promise<ReadResult> {
+    const { epoch, manager } = context;
+    const seenSeq = this.#connector.stream.seenIn(epoch).lastOf(request.subject);
+    const end = formatPosition(epoch, await this.#endOffset(context));
+    const { messages, last, more } = await this.#readAfter(context, { ...request, seq: 0 });
+    // Read last. The stream removes messages at its start only: those from this sequence on were stored during the whole read.
+    // One before it may have been removed between two others that are in the result.
+    const firstSeq = (await manager.streams.info(this.#stream)).state.first_seq;
+    await this.#connector.verify(context);
+    const start = formatPosition(epoch, { seq: firstSeq, messageHash: "" });
+    const stored = messages.filter(({ position }) => position >= start);
+    if (more && last.seq < firstSeq) return this.readOldest(context, request);
+    if (more) return { messages: stored, gap: false, end: formatPosition(epoch, last), more };
+    if (last.seq < seenSeq && seenSeq >= firstSeq) {
+      await this.#confirmLoss(context, request.subject, last);
+      return { messages: [], gap: true, end, more: false };
+    }
+    return { messages: stored, gap: false, end: laterOf(end, stored), more: false };
+  }
+
+  /**
+   * Confirms that the server has lost the messages of a subject after an offset, after which this process had seen one.
+   *
+   * @throws StaleAnswerError if it has not: the answer before was of a server that had not received them yet
+   */
+  async #confirmLoss(context: JetStreamContext, subject: string, { seq }: StreamOffset): Promise<void> {
+    const { stream } = this.#connector;
+    if (stream.isReplicated) await stream.confirmEnd(context);
+    if (await this.#nextMessage(context, subject, seq)) this.#rejectStaleAnswer();
   }
 
   /** Returns the messages of a subject after a stream sequence, and the offset of the last one. */
@@ -155,6 +185,12 @@ export class NatsReader {
     this.#connector.recheckStream();
     throw new StaleAnswerError(this.#stream);
   }
+}
+
+/** Returns the end of a read without further messages: a message may have been stored after the end was read. */
+function laterOf(end: Position, messages: readonly Message[]): Position {
+  const last = messages.at(-1)?.position ?? end;
+  return last > end ? last : end;
 }
 
 function offsetOf(message: StoredMsg): StreamOffset {

@@ -38,6 +38,7 @@ import { RedisPreparation } from "./preparation.ts";
 import { RedisPresence } from "./presence.ts";
 import { redisRevocations } from "./revocations.ts";
 import {
+  ANY_EPOCH,
   APPEND,
   LAST_IDS,
   parseAppendReply,
@@ -48,6 +49,7 @@ import {
 } from "./scripts.ts";
 import { redisProblems } from "./server.ts";
 import {
+  buildOldestResult,
   buildReadResult,
   endPosition,
   formatEntryId,
@@ -219,6 +221,18 @@ class RedisBus implements Bus {
         this.#foreignData.report(`key ${this.#keys.stream(channel)}`);
       }
       return buildReadResult(after, range, this.#maxAgeMs);
+    });
+  }
+
+  readOldest(channel: string, limit: ReadLimit): Promise<ReadResult> {
+    const limits = [String(limit.messages), String(limit.bytes)];
+    const args = [ANY_EPOCH, formatEntryId({ ms: 0, seq: 0 }), ...limits];
+    return this.#retryPolicy.run(async () => {
+      const range = parseRangeReply(await this.#run(RANGE, { keys: [this.#keys.stream(channel)], args }));
+      if (range.entries.some(({ previousId }) => previousId === UNKNOWN_ID)) {
+        this.#foreignData.report(`key ${this.#keys.stream(channel)}`);
+      }
+      return buildOldestResult(range);
     });
   }
 

@@ -133,6 +133,9 @@ for at = 2, #KEYS do last_ids[at - 1] = get_last_id(KEYS[at]) or '' end
 return { epoch, string.format('%.0f', now_ms()), last_ids }
 `);
 
+/** An epoch that stands for the current one. No epoch is this text. */
+export const ANY_EPOCH = "*";
+
 /**
  * Returns the entries after an id. Returns no entries if the id is of another epoch.
  *
@@ -149,7 +152,8 @@ local entries = {}
 local remaining, max_bytes = tonumber(ARGV[5]), tonumber(ARGV[6])
 local remaining_bytes = max_bytes
 local from, count = ARGV[4], 1
-while epoch == ARGV[3] and remaining > 0 and remaining_bytes > 0 do
+local is_current = epoch == ARGV[3] or ARGV[3] == '${ANY_EPOCH}'
+while is_current and remaining > 0 and remaining_bytes > 0 do
   count = math.min(count, remaining)
   local chunk = redis.call('XRANGE', KEYS[2], '(' .. from, '+', 'COUNT', count)
   for _, entry in ipairs(chunk) do

@@ -104,6 +104,23 @@ export function buildReadResult(after: Position, range: StreamRange, maxAgeMs: n
 }
 
 /**
+ * Returns the result of a read from the oldest entry, which never is a gap: nothing before it was ever read.
+ *
+ * Entries at the start that no bus wrote are no messages.
+ *
+ * @param range the first entries of the stream
+ */
+export function buildOldestResult(range: StreamRange): ReadResult {
+  const own = range.entries.findIndex(({ previousId }) => previousId !== UNKNOWN_ID);
+  const chain = chainOf(own === -1 ? [] : range.entries.slice(own));
+  const messages = chain.map((entry) => toMessage(range.epoch, entry));
+  const last = chain.at(-1) ?? range.entries.at(-1);
+  const end = last ? formatPosition(range.epoch, last.id) : endPosition(range);
+  const more = range.lastId !== undefined && end < formatPosition(range.epoch, range.lastId);
+  return { messages, gap: false, end, more };
+}
+
+/**
  * Returns an id after which an entry is the first one.
  *
  * For the first entry of a stream, it is the earliest time without a stream that guarantees this: an
