@@ -22,7 +22,7 @@ afterEach(() => app.close());
 const fromStart = (name = "room", headers = {}) => issueFeed(app, name, headers, { from: "start" });
 
 describe("a feed from the start", () => {
-  it("delivers the messages of before it was issued, in event streams and polls [LIVE-20]", async () => {
+  it("delivers the messages of before it was issued, in event streams and polls [LIVE-30]", async () => {
     await publish("room", 1);
     const feed = await fromStart();
     await publish("room", 2);
@@ -92,7 +92,7 @@ describe("a feed from the start", () => {
   });
 });
 
-it("a cursor with the position of a start does not move another feed to messages of before it was issued [LIVE-21]", async () => {
+it("a cursor with the position of a start does not move another feed to messages of before it was issued [LIVE-31]", async () => {
   await publish("room", "before");
   const feed = await issueFeed(app, "room");
   await publish("room", "after");

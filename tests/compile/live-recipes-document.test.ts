@@ -1,4 +1,7 @@
-/** The applications of docs/live-recipes.md: their types, and the outbox while the bus is unreachable. */
+/**
+ * The applications of docs/live-recipes.md: their types, and the outbox while the bus is unreachable. And the types of the loops in
+ * docs/live.md.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,10 +51,20 @@ const MAIN = `
   console.log(JSON.stringify({ returned, whileUnreachable, published, left: rows[0]?.count }));
 `;
 
+/** The modules that the loops of docs/live.md import. */
+const ROWS = `
+  export async function* rowsOf(id: string): AsyncGenerator<{ row: string }> { yield { row: id }; }
+  export const importRow = async ({ row }: { row: string }): Promise<string> => row;
+  export const loadPrices = async (): Promise<[item: string, price: number][]> => [["tea", 3]];
+`;
+
 let project: TestProject;
 beforeAll(() => {
+  const live = documentedFiles("docs/live.md");
   project = TestProject.fromFiles({
     ...documentedFiles("docs/live-recipes.md"),
+    ...Object.fromEntries(["src/imports.server.ts", "src/prices.server.ts"].map((file) => [file, live[file] ?? ""])),
+    "src/rows.server.ts": ROWS,
     "src/main.ts": MAIN,
     "tsconfig.json": readFileSync(join(repository, "template/tsconfig.json"), "utf8"),
   });
