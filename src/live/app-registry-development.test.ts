@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { issueFeed, liveFunctions, openEventStream, poll } from "#test/live-client";
 import type { App } from "../app.ts";
-import { memory } from "../backends/index.ts";
+import { type Bus, memory } from "../backends/index.ts";
 import { requireInternals } from "../server/index.ts";
-import { createRealtime, publish } from "./index.ts";
+import { createRealtime, listen, publish } from "./index.ts";
 
 const publish_text = compiledServer("publish_text", (text: string) => publish("room", text), {
   params: { text: "any" },
@@ -105,5 +105,60 @@ describe("after an edit", () => {
     const feed = await issueFeed(current, "room");
     await callOverHttp(earlier, "publish_text", { text: "from the earlier" });
     expect(await messagesOf(current, feed)).toEqual(["from the earlier"]);
+  });
+
+  it("a loop of listen that began before receives what either application publishes", async () => {
+    const messages = listen("room");
+    await messages.ready;
+    const next = messages.next();
+    const earlier = edit();
+    await callOverHttp(earlier, "publish_text", { text: "from the earlier" });
+    edit();
+    await current.publish("room", "from the new");
+    expect([await next, await messages.next()]).toMatchObject([
+      { value: "from the earlier" },
+      { value: "from the new" },
+    ]);
+    await messages.return();
+  });
+
+  it("a loop continues when use_bus installs another bus with the same messages", async () => {
+    const realtime = createRealtime({ isBuilt: false });
+    const shared = memory();
+    // Each edit of src/app.ts makes a new bus of the same server, and closes the earlier one.
+    const connect = () => {
+      const listeners: (() => void)[] = [];
+      const close = async () => {
+        for (const stop of listeners.splice(0)) stop();
+      };
+      const watch: Bus["watch"] = async (channel, listener) => {
+        const stop = await shared.watch(channel, listener);
+        listeners.push(stop);
+        return stop;
+      };
+      const {
+        publish: store,
+        position,
+        read,
+      } = {
+        publish: shared.publish.bind(shared),
+        position: shared.position.bind(shared),
+        read: shared.read.bind(shared),
+      };
+      return { publish: store, position, read, watch, close };
+    };
+    realtime.use_bus(connect());
+    edit();
+    const messages = listen("room");
+    const next = messages.next();
+    await messages.ready;
+    realtime.use_bus(connect());
+    edit();
+    await current.publish("room", 1);
+    expect(await next).toMatchObject({ value: 1 });
+    realtime.use_bus(connect());
+    await current.publish("room", 2);
+    expect(await messages.next()).toMatchObject({ value: 2 });
+    await messages.return();
   });
 });
