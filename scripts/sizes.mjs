@@ -17,7 +17,7 @@ const PAGES = [
   {
     project: "tests/browser/fixtures/live",
     view: "src/room.tsx",
-    budget: 9700,
+    budget: 11600,
     contents: "a form, subscribe and a stream",
   },
   {

@@ -1,99 +1,155 @@
-import { type GapReason, isLater, type PollResponse } from "../protocol/index.ts";
+import { type GapReason, isLater } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
 import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
-/** One call of `subscribe`. */
+/** A tab of the browser. This page has the record {@link me}; a page that leads the others has one for each of them. */
+export interface Tab {
+  /** Random, and new when the page is restored from the back/forward cache. */
+  id: string;
+  /** The number of changes of what the tab listens to. */
+  version: number;
+  /** Whether a connection that was opened after the tab had joined contains its listeners: before, it takes nothing. */
+  isServed: boolean;
+  /** The tokens of its presence. */
+  tokens?: readonly string[];
+}
+
+/** One call of `subscribe`: of this page, or without functions one of another tab, for which this page asks. */
 export interface Listener {
+  readonly tab: Tab;
   readonly feed: string;
   readonly channel: string;
   /** The listener has received all messages up to this position. */
   position: string;
   // biome-ignore lint/suspicious/noExplicitAny: the feed's type is the type of its messages
-  readonly handler: (message: any) => unknown;
-  readonly gap: (reason: GapReason, windowMs: number) => unknown;
+  readonly handler?: (message: any) => unknown;
+  readonly gap?: (reason: GapReason, windowMs: number) => unknown;
 }
 
-/** A live request: its query, and the listeners that receive its messages. */
-export interface SubscriptionRequest {
-  readonly query: string;
-  /** In the order of the query. */
+/** A display of who is present in a channel. */
+export interface PresenceListener {
+  /** The permission to be present, signed by the server. */
+  readonly token: string;
+  readonly channel: string;
+  /** Called with each frame of the channel. */
+  readonly frame: (frame: unknown) => unknown;
+}
+
+/** A live request. Its members are in the order of the request; a position is empty after a gap. */
+export interface LiveRequest {
+  readonly feeds: readonly string[];
   readonly channels: readonly string[];
-  readonly recipients: readonly Listener[];
+  /** Moved by each message. */
+  readonly positions: string[];
+  readonly tokens: readonly string[];
+  /** The tabs whose listeners it contains. */
+  readonly tabs: readonly Tab[];
 }
-
-/** A message, with its channel. */
-export type Delivery = PollResponse["events"][number];
-
-/** All listeners of the page. Module state, because a page has one connection and lives as long as its modules. */
-export const listeners = new Set<Listener>();
 
 /**
- * Builds a request for all listeners. It contains each channel once, from the earliest position of its listeners. The
- * others ignore messages that they have received already.
- *
- * @param isPoll the messages of a poll response have no positions, so only the listeners at the earliest position are
- *   recipients; the next request serves the others
+ * What a connection has received: all `messages` of a channel after `from`, up to `to`; a gap after `from`; or a frame of
+ * presence. It is passed to all tabs, and does not depend on the connection or on what was received before it.
  */
-export function buildRequest(isPoll: boolean): SubscriptionRequest {
+export type Frame =
+  | {
+      readonly channel: string;
+      readonly from: string;
+      readonly to: string;
+      readonly messages: readonly unknown[];
+      /** Whether the messages are anywhere between `from` and `to`, and not one at `to`: those of a poll by GET. */
+      readonly isBatch?: boolean;
+    }
+  | {
+      readonly channel: string;
+      readonly from: string;
+      /** The feed that was requested. */
+      readonly feed: string;
+      readonly reason: GapReason;
+      readonly windowMs?: number | undefined;
+    }
+  | { readonly channel: string; readonly presence: unknown };
+
+/** This page. Module state, as are the listeners, because a page has one connection and lives as long as its modules. */
+export const me: Tab = { id: "", version: 0, isServed: true };
+
+/** The other tabs, by id, if this page leads them. */
+export const tabs = new Map<string, Tab>();
+
+/** All listeners of the page, and of the tabs that it leads. */
+export const listeners = new Set<Listener>();
+
+/** All displays of presence of the page. After a change, call `watchPage()` and `restart()` of live.ts. */
+export const presences = new Set<PresenceListener>();
+
+/** Returns the tokens of the presence of this page. */
+export function ownTokens(): string[] {
+  return [...presences].map(({ token }) => token);
+}
+
+/** Removes a tab and its listeners. @returns whether it was there */
+export function removeTab(id: string): boolean {
+  for (const listener of listeners) if (listener.tab === tabs.get(id)) listeners.delete(listener);
+  return tabs.delete(id);
+}
+
+/**
+ * Builds a request for all listeners. It contains each channel once, with the feed and the position of the listener at the
+ * earliest position. The others ignore messages that they have received already.
+ */
+export function buildRequest(): LiveRequest {
   const earliest = new Map<string, Listener>();
   for (const listener of listeners) {
     const current = earliest.get(listener.channel);
     if (!current || !isLater(listener.position, current.position)) earliest.set(listener.channel, listener);
   }
   const requested = [...earliest.values()];
+  const others = [...tabs.values()];
   return {
-    query: `${requested.map(({ feed }) => `feed=${feed}&`).join("")}after=${requested.map(({ position }) => position)}`,
+    feeds: requested.map(({ feed }) => feed),
     channels: [...earliest.keys()],
-    recipients: [...listeners].filter(
-      ({ channel, position }) => !isPoll || position === earliest.get(channel)?.position,
-    ),
+    positions: requested.map(({ position }) => position),
+    tokens: [...new Set([ownTokens(), ...others.map(({ tokens = [] }) => tokens)].flat())],
+    tabs: [me, ...others],
   };
 }
 
 /**
- * Moves the recipients of a request to the positions of `cursor`, then calls them with the messages, synchronously, so
- * that all changes are rendered once.
+ * Passes frames to the listeners, synchronously, so that all changes are rendered once.
  *
- * No listener receives a message twice: those that are at the new position already are left out. Listeners that were
- * added after the request was built are not recipients, because they would miss the messages before.
+ * A listener takes messages only if it has received everything before them, and not yet the last one: that alone makes
+ * delivery complete, once and in order, whatever connection and whatever tab they come from. Of a batch, whose messages have no
+ * positions of their own, a listener in between takes nothing.
  *
- * @param cursor one position for each channel of the request
- * @throws TypeError if the cursor has another number of positions
+ * A gap is for the listeners that have not received what was lost. An expired feed is one for the listeners with this feed.
+ *
+ * @returns whether listeners remain in a channel with a gap: they need a new request
  */
-export function deliver(
-  { channels, recipients }: SubscriptionRequest,
-  cursor: string,
-  deliveries: readonly Delivery[],
-): void {
-  const positions = cursor.split(",");
-  // Checked before any listener moves, because a listener that has moved counts as having the message.
-  if (positions.length !== channels.length) throw new TypeError(cursor);
-  const moved = recipients.filter((listener) => {
-    const position = positions[channels.indexOf(listener.channel)] as string; // as many as channels
-    if (!isLater(position, listener.position)) return false;
-    listener.position = position;
-    return true;
-  });
-  for (const [channel, message] of deliveries) {
-    for (const listener of moved) {
-      if (listener.channel === channel && listeners.has(listener)) callSafely(() => listener.handler(message));
+export function receive(frames: readonly Frame[]): boolean {
+  let isIncomplete = false;
+  for (const frame of frames) {
+    const { channel } = frame;
+    const served = [...listeners].filter((listener) => listener.channel === channel && listener.tab.isServed);
+    if ("messages" in frame) {
+      const { from, to, messages, isBatch } = frame;
+      const moved = served.filter(({ position }) =>
+        isBatch ? position === from : !isLater(from, position) && isLater(to, position),
+      );
+      for (const listener of moved) listener.position = to;
+      for (const message of messages)
+        for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
+    } else if ("reason" in frame) {
+      const { from, feed, reason, windowMs = MAX_RELOAD_DELAY_MS } = frame;
+      for (const listener of served)
+        if (
+          (reason === "expired" ? listener.feed === feed : !isLater(listener.position, from)) &&
+          listeners.delete(listener)
+        )
+          callSafely(() => listener.gap?.(reason, windowMs));
+        else isIncomplete = true;
+    } else {
+      for (const listener of presences)
+        if (listener.channel === channel) callSafely(() => listener.frame(frame.presence));
     }
   }
-}
-
-/**
- * Reports a gap to the recipients of a channel that have missed messages, those at the earliest position, and removes
- * them.
- *
- * @param gap its channel, its reason, and the time in which pages are to reload, if that is longer than usual
- * @returns whether other recipients remain, which have received the lost messages
- */
-export function reportGap(
-  { recipients }: SubscriptionRequest,
-  [channel, reason, windowMs = MAX_RELOAD_DELAY_MS]: PollResponse["gaps"][number],
-): boolean {
-  const affected = recipients.filter((listener) => listener.channel === channel && listeners.has(listener));
-  const behind = affected.filter(({ position }) => !affected.some((other) => isLater(position, other.position)));
-  for (const listener of behind) if (listeners.delete(listener)) callSafely(() => listener.gap(reason, windowMs));
-  return behind.length < affected.length;
+  return isIncomplete;
 }

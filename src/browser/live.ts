@@ -8,20 +8,40 @@ import {
   EVENT_STREAM_TYPE,
   GAP_EVENT,
   type GapReason,
+  isLater,
+  JSON_TYPE,
   LIVE_PATH,
+  MAX_FEEDS,
+  MAX_QUERY_FEEDS,
   POLL_PATH,
   type PollResponse,
+  PRESENCE_EVENT,
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
-import { buildRequest, deliver, listeners, reportGap, type SubscriptionRequest } from "./live-listeners.ts";
+import {
+  buildRequest,
+  type Frame,
+  type LiveRequest,
+  listeners,
+  me,
+  presences,
+  receive,
+  tabs,
+} from "./live-listeners.ts";
+import { announce, dismissTab, isLeader, isShared, join, leave, passOn, postWant } from "./live-tabs.ts";
 import { getPageData } from "./page-data.ts";
 import { getNavigation } from "./reload.ts";
 import { HIDDEN_MS, IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
 
-/** The number of the current run of {@link restart}. Earlier runs stop when it has changed. */
+/** The number of the current {@link run}. Earlier runs stop when it has changed. */
 let currentRun = 0;
-let controller: AbortController | undefined;
+/** The timer of {@link restart}. */
+let restartTimer: ReturnType<typeof setTimeout> | undefined;
+/** The last attempt. */
+let attempt: AbortController | undefined;
+/** The last attempt that was successful. With other tabs, it stays open while the next one is made. */
+let open: AbortController | undefined;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
 /** The number of attempts since the last event, including the current one. */
 let failures = 0;
@@ -29,30 +49,51 @@ let failures = 0;
 let streamAt = 0;
 let retryMs = 1_000;
 let lastReceivedAt = 0;
+/** How many feeds the server accepts: fewer if it is of an earlier version. */
+let maxFeeds = MAX_FEEDS;
 let isReleased = false;
 let isWatching = false;
 let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Starts a new request for the current listeners. Several changes in one task cause one request. */
-export async function restart(): Promise<void> {
+/**
+ * Starts a new request for the current listeners, after a time in milliseconds. Several changes until then cause one request. A
+ * page that is not the leader posts what it wants.
+ */
+export function restart(ms = 0): void {
+  restartTimer ??= setTimeout(() => {
+    restartTimer = undefined;
+    me.version++;
+    if (isLeader) void run();
+    else postWant();
+  }, ms);
+}
+
+/** Makes requests until nothing is wanted, another run begins, or another tab has become the leader. */
+async function run(): Promise<void> {
   const run = ++currentRun;
-  await sleep(0);
-  if (run === currentRun) controller?.abort();
-  while (run === currentRun && listeners.size) {
+  if (attempt !== open) attempt?.abort();
+  if (open?.signal.aborted === false) failures = 0;
+  // Without other tabs, the open one may be the last connection that the browser allows.
+  if (!isShared) open?.abort();
+  while (run === currentRun && isLeader) {
+    let request = buildRequest();
+    for (; tabs.size && isTooLarge(request); request = buildRequest()) dismissTab();
+    if (!request.feeds.length && !request.tokens.length) break;
     const isStream = !isReleased && performance.now() >= streamAt;
-    controller = new AbortController();
-    const { signal } = controller;
+    const controller = new AbortController();
+    attempt = controller;
     let isBehind: unknown;
     startWatchdog(isStream ? OPEN_TIMEOUT_MS : IDLE_TIMEOUT_MS);
     failures++;
     try {
-      isBehind = await (isStream ? stream : poll)(run, signal);
+      isBehind = await (isStream ? stream : poll)(request, controller);
     } catch {
       // Any failure is retried below.
     }
     if (run !== currentRun) return;
-    const isTimedOut = signal.aborted;
+    const isTimedOut = controller.signal.aborted;
     controller.abort(); // the rest of the response
+    open?.abort();
     const delay = isStream ? retryMs : POLL_RETRY_MS;
     if (isStream && (isTimedOut || failures > 1)) streamAt = performance.now() + POLLING_MS;
     else {
@@ -65,41 +106,69 @@ export async function restart(): Promise<void> {
       );
     }
   }
+  if (run === currentRun) open?.abort();
 }
 
 /** Starts a new request at once, with an event stream, regardless of earlier failures. */
 function retry(): void {
+  shareConnection();
   failures = streamAt = 0;
-  void restart();
+  restart();
 }
 
 /** Ends the event stream, and polls every 30 seconds without waiting. */
 function releaseStream(): void {
   isReleased = true;
-  void restart();
+  restart();
 }
 
 /** Opens the event stream again after {@link releaseStream}, or if nothing was received for long: after a sleep. */
 function resumeStream(): void {
-  if (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS) return;
+  if (!isLeader || (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS)) return;
   isReleased = false;
   retry();
 }
 
-/** Closes the connection when the user leaves the page. */
+/** Closes the connection. */
 function disconnect(): void {
   currentRun++;
-  controller?.abort();
+  attempt?.abort();
+  open?.abort();
 }
 
-/** Connects the live connection to the events of the page: visibility, back/forward cache, network. Once per page. */
+/** Shares the connection with other tabs, unless this page does so already. */
+function shareConnection(): void {
+  join({ restart, disconnect, connectAlone });
+}
+
+/** Connects without other tabs. */
+function connectAlone(): void {
+  disconnect();
+  handleVisibility(0);
+  restart();
+}
+
+/** Closes the connection when the user leaves the page, or the browser freezes it. */
+function depart(): void {
+  clearTimeout(restartTimer);
+  restartTimer = undefined;
+  leave();
+  disconnect();
+}
+
+/**
+ * Connects the live connection to the events of the page: visibility, freezing, back/forward cache, network. Once per page.
+ */
 export function watchPage(): void {
+  shareConnection();
   if (isWatching) return;
   isWatching = true;
   addEventListener("online", retry);
-  addEventListener("pagehide", disconnect);
+  addEventListener("pagehide", depart);
   // The event is also fired when the page is first shown.
   addEventListener("pageshow", ({ persisted }) => persisted && retry());
+  document.addEventListener("freeze", depart);
+  document.addEventListener("resume", retry);
   document.addEventListener("visibilitychange", () => handleVisibility(HIDDEN_MS));
   // A page opened in a background tab has no event stream until it is visible.
   handleVisibility(0);
@@ -109,71 +178,170 @@ function handleVisibility(ms: number): void {
   clearTimeout(hideTimer);
   if (!document.hidden) resumeStream();
   // Over HTTP/1.x a browser has six connections per site, shared by all tabs: six event streams would block every other request.
-  else if (getNavigation()?.nextHopProtocol.startsWith("http/1")) hideTimer = setTimeout(releaseStream, ms);
+  else if (!isShared && getNavigation()?.nextHopProtocol.startsWith("http/1"))
+    hideTimer = setTimeout(releaseStream, ms);
 }
 
-async function stream(run: number, signal: AbortSignal): Promise<void> {
-  const request = buildRequest(false);
-  const { ok, headers, body } = await fetchLive(`${LIVE_PATH}?${request.query}`, signal);
+async function stream(request: LiveRequest, controller: AbortController): Promise<void> {
+  const { signal } = controller;
+  const { ok, headers, body } = await send(LIVE_PATH, request, { signal });
   // The response may be from a proxy, with a page of its own.
   if (!ok || !headers.get("content-type")?.startsWith(EVENT_STREAM_TYPE)) return;
   const parse = createEventParser();
   // Without a body, this throws.
   for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
-    if (run !== currentRun) return;
-    startWatchdog(IDLE_TIMEOUT_MS);
-    for (const line of lines) {
-      const event = parse(line);
-      if (event) handleEvent(request, event);
+    if (signal.aborted) return;
+    if (attempt === controller) startWatchdog(IDLE_TIMEOUT_MS);
+    const frames: Frame[] = [];
+    try {
+      for (const line of lines) {
+        const event = parse(line);
+        if (!event) continue;
+        if (open !== controller) succeed(request, controller);
+        readEvent(request, event, frames);
+      }
+    } finally {
+      share(frames);
     }
-    if (!listeners.size) return;
+    if (!listeners.size && !presences.size && !tabs.size) return;
   }
 }
 
-function handleEvent(
-  request: SubscriptionRequest,
-  { event, id, retry, data: [channel, content, windowMs] }: ServerSentEvent,
+/** Reads the frames of an event. */
+function readEvent(
+  request: LiveRequest,
+  { event, id, retry, data: [channel, content = "", windowMs] }: ServerSentEvent,
+  frames: Frame[],
 ): void {
   retryMs = Number(retry) || retryMs;
   if (!channel) return;
   failures = 0;
-  // Only messages and gaps have an id, and both have two lines of data. A gap can have a third one.
-  if (id) deliver(request, id, event ? [] : [[channel, JSON.parse(content as string)]]);
-  // The server sends valid reasons only. The remaining listeners of the channel need a new request.
-  if (event === GAP_EVENT && reportGap(request, [channel, content as GapReason, Number(windowMs) || undefined]))
-    void restart();
+  const messages = event ? [] : [JSON.parse(content)];
+  if (id) frames.push(...advance(request, id, (name) => (name === channel ? messages : [])));
+  // The server sends valid reasons only.
+  if (event === GAP_EVENT) frames.push(gapOf(request, [channel, content as GapReason, Number(windowMs) || undefined]));
+  if (event === PRESENCE_EVENT) frames.push({ channel, presence: JSON.parse(content) });
 }
 
 /** Sends one poll. Returns whether more messages are available at once. */
-async function poll(run: number, signal: AbortSignal): Promise<unknown> {
-  const request = buildRequest(true);
-  const response = await fetchLive(`${POLL_PATH}?${request.query}&wait=${isReleased ? 0 : 25}`, signal);
+async function poll(request: LiveRequest, controller: AbortController): Promise<unknown> {
+  const { signal } = controller;
+  const response = await send(POLL_PATH, request, { signal, wait: isReleased ? 0 : 25 });
   const { status } = response;
   // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
   // Only new feeds can help if the key has changed or the URL is too long.
   if (/40[03]|414/.test(`${status}`)) {
     console.error(`Feeds refused (${status})`);
-    for (const channel of request.channels) reportGap(request, [channel, "expired"]);
+    share(request.channels.map((channel) => gapOf(request, [channel, "expired"])));
     return;
   }
-  const { events, gaps, cursor, more }: PollResponse = await response.json();
-  if (run !== currentRun) return;
-  deliver(request, cursor, events); // throws if the JSON is not the application's: it has no cursor
-  for (const gap of gaps) reportGap(request, gap);
+  const { events, gaps, presence = [], cursor, more }: PollResponse = await response.json();
+  if (signal.aborted) return;
+  const frames: Frame[] = events.flatMap(([channel, message, id]) =>
+    id ? advance(request, id, (name) => (name === channel ? [message] : [])) : [],
+  );
+  // Throws if the JSON is not the application's: it has no cursor.
+  const rest = advance(request, cursor, (name) =>
+    events.flatMap(([channel, message, id]) => (channel === name && !id ? [message] : [])),
+  );
+  succeed(request, controller);
+  share([
+    ...frames,
+    ...rest.map((frame) => ({ ...frame, isBatch: true })),
+    ...gaps.map((gap) => gapOf(request, gap)),
+    ...presence.map(([channel, presence]) => ({ channel, presence })),
+  ]);
   failures = 1; // so that one failed event stream is enough to poll again
   return more;
 }
 
-function fetchLive(path: string, signal: AbortSignal): Promise<Response> {
-  const { base, build = "" } = getPageData();
-  return fetch(base + path, { signal, cache: "no-store", headers: { [BUILD_HEADER]: build } });
+/** The connection of a request is open: it replaces the one before. */
+function succeed(request: LiveRequest, controller: AbortController): void {
+  if (open !== controller) open?.abort();
+  open = controller;
+  announce(request);
 }
 
-/** Aborts the current request unless this is called again within `ms` milliseconds. */
+/** Passes frames to all tabs. */
+function share(frames: readonly Frame[]): void {
+  passOn(frames);
+  if (receive(frames)) restart();
+}
+
+/**
+ * Moves the positions of a request, and returns the frames of those that have moved.
+ *
+ * @param id the positions of all channels, or of some as `<index>=<position>`
+ * @param messagesOf returns the messages of a channel
+ * @throws TypeError if the id does not fit the request
+ */
+function advance(
+  { channels, positions }: LiveRequest,
+  id: string | undefined,
+  messagesOf: (channel: string) => readonly unknown[],
+): Frame[] {
+  const parts = id ? id.split(",") : [];
+  // Checked before anything moves, because a listener that has moved counts as having the message.
+  if (!id?.includes("=") && parts.length !== channels.length) throw new TypeError(id);
+  return parts.flatMap((part, n) => {
+    const [position, index = n] = part.split("=").reverse();
+    // With an index that is none of the request, `isLater` throws.
+    const from = positions[+index] as string;
+    if (from === "" || !isLater(position as string, from)) return []; // split() returns at least one item
+    const [channel, to] = [channels[+index], position] as [string, string];
+    positions[+index] = to;
+    return [{ channel, from, to, messages: messagesOf(channel) }];
+  });
+}
+
+/** Ends a channel of a request, and returns its gap as a frame. */
+function gapOf(
+  { feeds, channels, positions }: LiveRequest,
+  [channel, reason, windowMs]: PollResponse["gaps"][number],
+): Frame {
+  const index = channels.indexOf(channel);
+  const [from, feed] = [positions[index], feeds[index]] as [string, string]; // the server names channels of the request
+  positions[index] = "";
+  return { channel, from, feed, reason, windowMs };
+}
+
+function isTooLarge({ feeds, tokens }: LiveRequest): boolean {
+  return feeds.length > maxFeeds || tokens.length > MAX_FEEDS;
+}
+
+/** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
+async function send(
+  path: string,
+  { feeds, positions, tokens }: LiveRequest,
+  { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number },
+): Promise<Response> {
+  const { base, build = "" } = getPageData();
+  const headers = { [BUILD_HEADER]: build };
+  const cursor = `${positions}`;
+  const response = await fetch(base + path, {
+    method: "POST",
+    signal,
+    headers: { ...headers, "content-type": JSON_TYPE },
+    body: JSON.stringify({ feeds, tokens, cursor, wait }),
+  });
+  if (response.status !== 405) {
+    maxFeeds = MAX_FEEDS;
+    return response;
+  }
+  maxFeeds = MAX_QUERY_FEEDS;
+  if (!feeds.length || feeds.length > maxFeeds) return response;
+  const query = feeds.map((feed) => `feed=${feed}&`).join("");
+  return fetch(`${base}${path}?${query}after=${cursor}${wait === undefined ? "" : `&wait=${wait}`}`, {
+    signal,
+    headers,
+  });
+}
+
+/** Aborts the last attempt unless this is called again within `ms` milliseconds. */
 function startWatchdog(ms: number): void {
   lastReceivedAt = Date.now();
   clearTimeout(watchdog);
-  watchdog = setTimeout(() => controller?.abort(), ms);
+  watchdog = setTimeout(() => attempt?.abort(), ms);
 }
 
 function sleep(ms: number): Promise<void> {

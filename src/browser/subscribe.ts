@@ -1,10 +1,9 @@
 import type { Feed, GapReason, SerializedResult } from "../protocol/index.ts";
-import { readFeed } from "../protocol/index.ts";
+import { MAX_FEEDS, readFeed } from "../protocol/index.ts";
 import { stopOnUnmount } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
-import { buildRequest, listeners } from "./live-listeners.ts";
+import { listeners, me } from "./live-listeners.ts";
 import { reload } from "./reload.ts";
-import { MAX_CHANNELS } from "./timings.ts";
 
 /** The options of {@link subscribe}. */
 export interface SubscribeOptions {
@@ -23,7 +22,7 @@ export interface SubscribeOptions {
  * Calls `handler` with every message that was published to the feed's channel since the feed was issued: in order,
  * each once.
  *
- * All subscriptions of a page share one connection. It is restored after failures of the network, of a server or a
+ * All subscriptions of a page share one connection, also with other tabs of the same sign-in. It is restored after failures of the network, of a server or a
  * proxy, and continues after the last message. If messages were lost, {@link SubscribeOptions.gap} is called. An error
  * of a handler is an uncaught error of the page and does not affect other handlers. Changes by several messages that
  * arrive together are rendered once. All handlers of a channel receive the same object: do not change it.
@@ -33,7 +32,7 @@ export interface SubscribeOptions {
  * @returns a function that ends the subscription. A subscription that is started in `on_mount` ends with the
  *   component, except after an `await`: then call the function in `on_unmount`
  * @throws TypeError if `feed` is not a feed
- * @throws RangeError for the 33rd channel of a page
+ * @throws RangeError for the 257th channel of a page
  * @see docs/protocol.md 10.8, 10.10
  * @example on_mount(() => subscribe(feed, (message) => shown.messages.push(message)));
  */
@@ -42,17 +41,16 @@ export function subscribe<T>(
   handler: (message: SerializedResult<T>) => unknown,
   { gap = (_, withinMs) => reload(withinMs) }: SubscribeOptions = {},
 ): () => void {
-  const listener = { ...readFeed(feed), feed, handler, gap };
+  const listener = { ...readFeed(feed), tab: me, feed, handler, gap };
+  const channels = new Set([listener.channel]);
+  for (const { tab, channel } of listeners) if (tab === me) channels.add(channel);
+  if (channels.size > MAX_FEEDS) throw new RangeError(`At most ${MAX_FEEDS} channels per page`);
   listeners.add(listener);
-  if (buildRequest(false).channels.length > MAX_CHANNELS) {
-    listeners.delete(listener);
-    throw new RangeError(`At most ${MAX_CHANNELS} channels per page`);
-  }
   const stop = () => {
-    if (listeners.delete(listener)) void restart();
+    if (listeners.delete(listener)) restart();
   };
   stopOnUnmount(stop);
   watchPage();
-  void restart();
+  restart();
   return stop;
 }

@@ -34,5 +34,9 @@ export const POLL_RETRY_MS = 500;
 /** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
 export const HIDDEN_MS = 2_000;
 
-/** The maximum number of feeds in one live request (docs/protocol.md 10.4). */
-export const MAX_CHANNELS = 32;
+/** The interval of the heartbeats of the tab that has the connection, to the tabs that share it. */
+export const HEARTBEAT_MS = 2_000;
+/** How long that tab may be silent before a visible one replaces it. */
+export const SILENCE_MS = 5_000;
+/** Changes by other tabs within this time cause one request. */
+export const MERGE_MS = 50;

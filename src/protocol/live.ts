@@ -50,6 +50,8 @@ export interface PollResponse {
   readonly gaps: readonly (readonly [channel: string, reason: GapReason, windowMs?: number | undefined])[];
   /** The position after all events, for the next request. */
   readonly cursor: string;
+  /** The frames of presence; absent if there are none. */
+  readonly presence?: readonly (readonly [channel: string, frame: unknown])[];
   /** Present if the response has reached the maximum size: the browser polls again at once. */
   readonly more?: true;
 }

@@ -2,6 +2,7 @@
  * A server of live updates whose faults a test controls, for tests of the browser's script.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { type Feed, readFeed } from "../../src/protocol/index.ts";
 import { unsignedFeed } from "./unsigned-feed.ts";
 
@@ -71,14 +72,14 @@ export class FakeLiveServer {
   }
 
   /** Handles requests to `/__web/live` and `/__web/poll`. */
-  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const url = new URL(request.url ?? "/", "http://shop.example");
-    const endpoint = url.pathname.endsWith("/live") ? "live" : "poll";
-    const channels = url.searchParams.getAll("feed").map((feed) => readFeed(feed).channel);
-    const after = url.searchParams.get("after") ?? "";
-    const recorded = { endpoint, channels, after, wait: url.searchParams.get("wait") } as const;
+  readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = JSON.parse(await text(request)) as { feeds: string[]; cursor: string; wait?: number }; // what a page sends
+    const endpoint = request.url?.endsWith("/live") ? "live" : "poll";
+    const channels = body.feeds.map((feed) => readFeed(feed).channel);
+    const after = body.cursor;
+    const recorded = { endpoint, channels, after, wait: body.wait === undefined ? null : String(body.wait) } as const;
     this.requests.push(recorded);
-    if (this.onRequest(response, recorded)) return;
+    if (response.destroyed || this.onRequest(response, recorded)) return;
     const positions = after.split(",").map((position) => Number(position.slice(POSITION_PREFIX.length)));
     const connection = { response, channels, positions };
     if (endpoint === "live") this.#openEventStream(connection);
@@ -124,7 +125,7 @@ export class FakeLiveServer {
         ? []
         : this.#textsOf(channel)
             .slice(positions[i])
-            .map((text) => [channel, text]),
+            .map((text, n) => [channel, text, `${i}=${POSITION_PREFIX}${(positions[i] ?? 0) + n + 1}`]),
     );
     const cursor = channels.map((channel) =>
       this.#gaps.has(channel) ? "-" : `${POSITION_PREFIX}${this.#textsOf(channel).length}`,
@@ -139,21 +140,17 @@ export class FakeLiveServer {
       if (this.#gaps.has(channel)) return;
       for (const data of this.#textsOf(channel).slice(positions[i])) {
         positions[i] = (positions[i] ?? 0) + 1;
-        text += `id: ${this.#cursor(channels, positions)}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`;
+        text += `id: ${i}=${POSITION_PREFIX}${positions[i]}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`;
       }
     });
     return text;
   }
 
-  #writeGaps({ response, channels, positions }: Connection): void {
-    for (const channel of channels) {
+  #writeGaps({ response, channels }: Connection): void {
+    for (const [i, channel] of channels.entries()) {
       const reason = this.#gaps.get(channel);
       if (reason === undefined) continue;
-      response.write(`id: ${this.#cursor(channels, positions)}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n\n`);
+      response.write(`id: ${i}=-\nevent: gap\ndata: ${channel}\ndata: ${reason}\n\n`);
     }
-  }
-
-  #cursor(channels: readonly string[], positions: readonly number[]): string {
-    return channels.map((channel, i) => (this.#gaps.has(channel) ? "-" : `${POSITION_PREFIX}${positions[i]}`)).join();
   }
 }

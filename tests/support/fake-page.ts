@@ -23,6 +23,22 @@ export interface FakeField {
   readonly initialValue: string;
 }
 
+/** The body of a request by POST. */
+interface LiveRequestBody {
+  readonly feeds: string[];
+  readonly tokens: string[];
+  readonly cursor: string;
+  readonly wait?: number;
+}
+
+/** What the page passes to `fetch`. */
+interface LiveRequestInit {
+  readonly method?: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
 interface PromiseSettlers {
   readonly resolve: (response: Response) => void;
   readonly reject: (reason: unknown) => void;
@@ -31,12 +47,18 @@ interface PromiseSettlers {
 /** A request of the page. */
 export class PageRequest {
   readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
   readonly signal: AbortSignal;
+  readonly #body: LiveRequestBody | undefined;
   readonly #settle: PromiseSettlers;
-  #body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-  constructor(url: string, signal: AbortSignal, settle: PromiseSettlers) {
+  constructor(url: string, { method = "GET", headers, body, signal }: LiveRequestInit, settle: PromiseSettlers) {
     this.url = new URL(url, "http://shop.example");
+    this.method = method;
+    this.headers = new Headers(headers);
+    this.#body = body === undefined ? undefined : (JSON.parse(body) as LiveRequestBody); // what the page sends
     this.signal = signal;
     this.#settle = settle;
     signal.addEventListener("abort", () => {
@@ -50,15 +72,19 @@ export class PageRequest {
   }
 
   get feeds(): string[] {
-    return this.url.searchParams.getAll("feed");
+    return this.#body?.feeds ?? this.url.searchParams.getAll("feed");
   }
 
   get after(): string | null {
-    return this.url.searchParams.get("after");
+    return this.#body?.cursor ?? this.url.searchParams.get("after");
   }
 
   get wait(): string | null {
-    return this.url.searchParams.get("wait");
+    return this.#body?.wait === undefined ? this.url.searchParams.get("wait") : String(this.#body.wait);
+  }
+
+  get tokens(): string[] {
+    return this.#body?.tokens ?? [];
   }
 
   /** Sends a response. */
@@ -80,7 +106,7 @@ export class PageRequest {
   respondStream({ retry = 2000, type = "text/event-stream" } = {}): this {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        this.#body = controller;
+        this.#stream = controller;
       },
     });
     this.respond(new Response(body, { headers: { "content-type": type } }));
@@ -90,13 +116,13 @@ export class PageRequest {
 
   /** Sends a part of the event stream, in one chunk. */
   push(text: string): this {
-    this.#body?.enqueue(new TextEncoder().encode(text));
+    this.#stream?.enqueue(new TextEncoder().encode(text));
     return this;
   }
 
   /** Ends the event stream normally. */
   endBody(): void {
-    this.#body?.close();
+    this.#stream?.close();
   }
 
   /** Ends the event stream with a network error. */
@@ -106,7 +132,7 @@ export class PageRequest {
 
   #error(reason: unknown): void {
     try {
-      this.#body?.error(reason);
+      this.#stream?.error(reason);
     } catch {
       // The body has already ended.
     }
@@ -202,9 +228,10 @@ export class FakePage {
     vi.stubGlobal("location", { reload: () => this.reloadCount++ });
     vi.stubGlobal("history", { state: null, replaceState: () => undefined });
     vi.stubGlobal("reportError", (error: unknown) => this.reportedErrors.push(error));
-    vi.stubGlobal("fetch", (url: string, { signal }: { signal: AbortSignal }) => {
+    vi.stubGlobal("navigator", {}); // without locks
+    vi.stubGlobal("fetch", (url: string, init: LiveRequestInit) => {
       return new Promise<Response>((resolve, reject) => {
-        this.requests.push(new PageRequest(url, signal, { resolve, reject }));
+        this.requests.push(new PageRequest(url, init, { resolve, reject }));
       });
     });
     vi.spyOn(console, "error").mockImplementation((text: unknown) => void this.consoleErrors.push(String(text)));
