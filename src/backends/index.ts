@@ -8,6 +8,7 @@ export {
   type Position,
   type PresenceMember,
   type PresenceStore,
+  type Progress,
   type ReadLimit,
   type ReadResult,
   startBus,

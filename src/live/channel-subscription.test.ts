@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { atMost } from "#test/read-limit";
-import type { Bus, Entry } from "../backends/index.ts";
+import type { Bus, Entry, Progress } from "../backends/index.ts";
 import { ChannelSubscription } from "./channel-subscription.ts";
 
 const positionAt = (sequence: number) => `e.${String(sequence).padStart(3, "0")}`;
@@ -14,9 +14,9 @@ async function openSubscription(startAt = 0) {
   let end = startAt;
   let reads = 0;
   let isUnreachable = false;
-  let listener: (entry?: Entry) => void = () => undefined;
+  let listener: (entry?: Entry | Progress) => void = () => undefined;
   const bus = {
-    async watch(_channel: string, added: (entry?: Entry) => void) {
+    async watch(_channel: string, added: typeof listener) {
       listener = added;
       return () => undefined;
     },
@@ -47,6 +47,8 @@ async function openSubscription(startAt = 0) {
     deliver: (sequence: number, after?: number) =>
       listener({ ...messageAt(sequence), ...(after === undefined ? {} : { after: positionAt(after) }) }),
     deliverMissed: () => listener(),
+    /** Tells the listener that it was passed everything up to a position. */
+    deliverProgress: (sequence: number) => listener({ position: positionAt(sequence) }),
     readCount: () => reads,
     texts: () => subscription.buffer?.messagesFrom(0, atMost(1_000)).map(({ data }) => data),
   };
@@ -109,6 +111,45 @@ describe("a subscription to a channel", () => {
     deliver(publish(), 3); // of another history, without message 4
     await settle();
     expect(readCount()).toBe(1);
+  });
+
+  it("moves its end with the progress of the bus, without a read and without notifying its subscribers", async () => {
+    const { subscription, deliver, deliverProgress, publish, readCount, texts } = await openSubscription();
+    const subscriber = { notify: vi.fn() };
+    subscription.subscribers.add(subscriber);
+    const { buffer } = subscription;
+    deliverProgress(4);
+    deliverProgress(2); // an earlier one, which is not the end
+    await settle();
+    expect([buffer?.end, buffer?.endIndex, readCount()]).toEqual([positionAt(4), 0, 0]);
+    expect(subscriber.notify).not.toHaveBeenCalled();
+    for (let n = 0; n < 5; n++) publish();
+    deliver(5, 4);
+    await settle();
+    expect([buffer?.end, texts(), readCount()]).toEqual([positionAt(5), ["5"], 0]);
+    // A client may resume from any of its ends since the last message, and not from earlier ones.
+    deliverProgress(7);
+    deliverProgress(9);
+    expect([5, 7, 9, 6, 4].map((sequence) => buffer?.indexAfter(positionAt(sequence)))).toEqual([1, 1, 1, null, null]);
+  });
+
+  it("does not move its end with the progress of the bus while messages may be missing", async () => {
+    const { subscription, publish, deliverMissed, deliverProgress, setUnreachable, texts } = await openSubscription();
+    publish();
+    deliverMissed();
+    deliverProgress(5); // during the read
+    expect(subscription.buffer?.end).toBe(positionAt(0));
+    await settle();
+    expect([subscription.buffer?.end, texts()]).toEqual([positionAt(1), ["1"]]);
+    setUnreachable(true);
+    publish();
+    deliverMissed();
+    await settle();
+    deliverProgress(5); // after a failed read
+    expect(subscription.buffer?.end).toBe(positionAt(1));
+    setUnreachable(false);
+    await subscription.catchUp();
+    expect(texts()).toEqual(["1", "2"]);
   });
 
   it("accepts no entry after a failed read before it has read the missed messages", async () => {

@@ -1,4 +1,4 @@
-import type { Bus, Entry } from "../backends/index.ts";
+import type { Bus, Entry, Progress } from "../backends/index.ts";
 import { runOutsideRequests } from "../http/index.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { writeLimit } from "./write-limit.ts";
@@ -128,9 +128,14 @@ export class ChannelSubscription {
     }
   }
 
-  readonly #receive = (entry?: Entry): void => {
+  readonly #receive = (entry?: Entry | Progress): void => {
     if (this.#isClosed) return;
     const buffer = this.#buffer;
+    if (entry && entry.data === undefined) {
+      // The subscribers are not notified: they learn the new end with their next ping.
+      if (!this.#isReading && !this.#isStale) buffer?.advance(entry.position);
+      return;
+    }
     // During a read, its result may contain the same message. If one is due, messages may be missing.
     if (!entry || !buffer || this.#isReading || this.#isStale || !buffer.isContinuedBy(entry))
       return void this.catchUp();

@@ -34,6 +34,58 @@ describe("an event stream of a POST", () => {
     expect(idsOf(client).toSorted()).toEqual(["0=-", "1=-"]);
   });
 
+  it.each([
+    [true, (positions: readonly string[]) => `1=${positions[1]}`],
+    [false, (positions: readonly string[]) => positions.join()],
+  ])(
+    "tells with a ping the positions of quiet feeds that have advanced, once (short ids: %s)",
+    async (hasShortIds, idOf) => {
+      const { client, stream } = await connect(["a", "b"], undefined, { hasShortIds });
+      await publishAll("a", [1]);
+      await expectMessages(client, [1]);
+      const [a = ""] = client.lastId.replace("0=", "").split(",");
+      await publishAll("elsewhere", [2, 3]);
+      await bus.notifyProgress("b");
+      const [end = ""] = await bus.position(["b"]);
+      const now = performance.now();
+      const written = client.writes.length;
+      stream.tick(now + 21_000);
+      stream.tick(now + 42_000);
+      expect(client.writes.slice(written)).toEqual([
+        `id: ${idOf([a, end])}\nevent: ping\ndata: 1\n\n`,
+        "event: ping\ndata: 1\n\n",
+      ]);
+      const reads = bus.readCount;
+      const again = await connect(["a", "b"], [a, end], { hasShortIds });
+      await publishAll("b", [4]);
+      await expectMessages(again.client, [4]);
+      expect(bus.readCount).toBe(reads); // the position is one that the channel's buffer knows
+    },
+  );
+
+  it("tells no position of a feed while its messages were not sent, or after its gap", async () => {
+    const { client, stream } = await connect(["a", "b"], undefined, POST);
+    await publishAll("a", [1]);
+    await expectMessages(client, [1]);
+    client.isReading = false;
+    await publishAll("a", [2]);
+    await expectMessages(client, [1, 2]);
+    await publishAll("a", [3]);
+    await bus.notifyProgress("a");
+    stream.tick(performance.now() + 5_000);
+    expect(client.messages).toEqual([1, 2]);
+    expect(idsOf(client).length).toBe(2);
+    client.isReading = true;
+    stream.onDrain();
+    await expectMessages(client, [1, 2, 3]);
+    bus.loseHistory();
+    await expect.poll(() => client.gaps.length).toBe(2);
+    await bus.notifyProgress("a");
+    const written = client.writes.length;
+    stream.tick(performance.now() + 63_000);
+    expect(client.writes.slice(written)).toEqual(["event: ping\ndata: 1\n\n"]);
+  });
+
   it("can be resumed after any event, without losing or repeating a message", async () => {
     const channels = ["a", "b", "c"];
     const positions = await bus.position(channels);

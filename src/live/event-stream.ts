@@ -103,8 +103,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     }
     if (nowMs - this.#pingedAtMs >= PING_MS) {
       this.#pingedAtMs = nowMs;
-      const { connectionCount } = this.#hub;
-      this.#write(isRetryOutdated(connectionCount) ? `retry: ${retryMs(connectionCount)}\n${PING}` : PING);
+      this.#writePing();
     }
     for (const reader of this.readers) {
       if (!reader.isEnded && nowMs >= reader.expiresAtMs) this.#writeGap(reader, "expired");
@@ -115,6 +114,21 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   end(): void {
     this.#sink.end();
     this.onClose(); // nothing may be written after the end
+  }
+
+  /**
+   * Writes a ping, with the positions that have advanced without a message since the client was last told: otherwise a quiet
+   * feed would fall behind what the bus stores.
+   */
+  #writePing(): void {
+    const { connectionCount } = this.#hub;
+    const retry = isRetryOutdated(connectionCount) ? `retry: ${retryMs(connectionCount)}\n` : "";
+    const changed: string[] = [];
+    for (const [index, reader] of this.readers.entries()) {
+      if (reader.takeUntoldPosition()) changed.push(shortId(index, reader.position));
+    }
+    const cursor = this.#hasShortIds ? changed.join() : formatCursor(this.readers.map(({ position }) => position));
+    this.#write(changed.length > 0 ? `${retry}id: ${cursor}\n${PING}` : retry + PING);
   }
 
   /** Whether the client has read everything that was written. */
@@ -191,7 +205,11 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     if (result.messages.length === 0 && !result.more) return reader.moveToEnd(result.end);
     // Written even if live messages of other feeds have filled the room since: otherwise a busy feed would prevent this
     // one from catching up.
-    if (result.messages.length > 0) this.#writeEvents(reader, result.messages);
+    const last = result.messages.at(-1);
+    if (last) {
+      this.#writeEvents(reader, result.messages);
+      reader.markSent(last.position);
+    }
     reader.moveTo(result.end);
     return true;
   }

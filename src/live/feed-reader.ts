@@ -20,6 +20,8 @@ export class FeedReader {
   readonly expiresAtMs: number;
 
   #position: Position;
+  /** The position that the client was told last. */
+  #toldPosition: Position;
   #subscription: ChannelSubscription | null = null;
   /** The index of the next message in the buffer; `null` if it is unknown. */
   #nextIndex: number | null = null;
@@ -28,6 +30,7 @@ export class FeedReader {
     this.channel = channel;
     this.expiresAtMs = expiresAtMs;
     this.#position = position;
+    this.#toldPosition = position;
   }
 
   /** The position up to which the client has received everything; {@link ENDED} after a gap. */
@@ -65,7 +68,7 @@ export class FeedReader {
     const chunk = this.#subscription?.buffer?.chunkFrom(this.#nextIndex, feedIndex) ?? null;
     if (!chunk) return null;
     this.#nextIndex = chunk.nextIndex;
-    this.#position = chunk.position;
+    this.markSent(chunk.position);
     return chunk;
   }
 
@@ -76,14 +79,39 @@ export class FeedReader {
     const last = messages.at(-1);
     if (!last) return [];
     this.#nextIndex += messages.length;
-    this.#position = last.position;
+    this.markSent(last.position);
     return messages;
   }
 
-  /** Advances to a position up to which everything has been sent. */
+  /** Advances to the position of a message that is sent with it. */
+  markSent(position: Position): void {
+    this.#position = position;
+    this.#toldPosition = position;
+  }
+
+  /** Advances to a position up to which everything has been sent. The client has yet to be told. */
   moveTo(position: Position): void {
     this.#position = position;
     this.#nextIndex = null;
+  }
+
+  /** Advances to the end of the buffer if all its messages have been sent. */
+  advanceToEnd(): void {
+    const buffer = this.#subscription?.buffer;
+    if (!buffer || this.isEnded || !this.isLive || this.#nextIndex !== buffer.endIndex) return;
+    // After a read of the bus, the position may be ahead of the buffer.
+    if (isLater(buffer.end, this.#position)) this.#position = buffer.end;
+  }
+
+  /**
+   * Advances to the end of the buffer if all its messages have been sent, and returns whether the position is another than the
+   * client was told. From then on it counts as told.
+   */
+  takeUntoldPosition(): boolean {
+    this.advanceToEnd();
+    if (this.#toldPosition === this.#position) return false;
+    this.#toldPosition = this.#position;
+    return true;
   }
 
   /**
@@ -102,9 +130,9 @@ export class FeedReader {
     return end !== undefined && !isLater(this.#position, end);
   }
 
-  /** Ends the reader, because its gap has been sent. */
+  /** Ends the reader, because its gap is sent. */
   end(): void {
-    this.#position = ENDED;
+    this.markSent(ENDED);
   }
 }
 

@@ -20,6 +20,12 @@ const MAX_BUFFER_BYTES = 256 * 1024;
 /** The maximum number of encoded chunks. Most readers are at the same message, and the others near it. */
 const MAX_CHUNKS = 4;
 
+/**
+ * How many ends a buffer remembers. A client learns them with pings, every 20 s, and reconnects within seconds: from one of them, no
+ * read of the bus is needed.
+ */
+const MAX_QUIET_ENDS = 8;
+
 /** The limit of a chunk: its ids have one position each. */
 const CHUNK_LIMIT = writeLimit(1);
 
@@ -42,6 +48,8 @@ export class MessageBuffer {
   /** The position before the first message. */
   #start: Position;
   #end: Position;
+  /** The ends since the last message, oldest first: a client that resumes from one of them misses nothing. */
+  readonly #quietEnds: Position[] = [];
   /** The position of the last message that was appended, also if it was dropped; `null` before the first. */
   #lastMessage: Position | null = null;
   #bytes = 0;
@@ -89,9 +97,10 @@ export class MessageBuffer {
       this.#messages.push(message);
       this.#bytes += memorySize(message);
     }
-    this.#end = end;
     const last = messages.at(-1);
-    if (!last) return;
+    if (!last) return this.advance(end);
+    this.#end = end;
+    this.#quietEnds.length = 0;
     this.#lastMessage = last.position;
     this.#chunks.clear();
     let excess = 0;
@@ -99,6 +108,14 @@ export class MessageBuffer {
       bytes -= memorySize(this.#messages[excess]);
     }
     this.dropOldest(excess);
+  }
+
+  /** Moves the end, because there are no messages between it and a later position. An earlier one has no effect. */
+  advance(position: Position): void {
+    if (!isLater(position, this.#end)) return;
+    this.#quietEnds.push(this.#end);
+    if (this.#quietEnds.length > MAX_QUIET_ENDS) this.#quietEnds.shift();
+    this.#end = position;
   }
 
   /** Drops the oldest messages. */
@@ -131,12 +148,13 @@ export class MessageBuffer {
     this.#start = end;
     this.#end = end;
     this.#lastMessage = null;
+    this.#quietEnds.length = 0;
     this.#chunks.clear();
   }
 
   /** Returns the index of the message after a position; `null` if the buffer does not contain the position. */
   indexAfter(position: Position): number | null {
-    if (position === this.#end) return this.endIndex;
+    if (position === this.#end || this.#quietEnds.includes(position)) return this.endIndex;
     for (let i = this.#messages.length - 1; i >= 0; i--) {
       if (this.#messages[i]?.position === position) return this.#firstIndex + i + 1;
     }

@@ -144,6 +144,26 @@ describe("a poll with a gap", () => {
   });
 });
 
+describe("the cursor of a poll", () => {
+  it.each([0, 1])(
+    "has the positions of quiet channels too, as a subscription knows them (wait: %i s)",
+    async (wait) => {
+      const from = await bus.position(["quiet"]);
+      const open = poll(["quiet"], { from, wait: 25 });
+      await expect.poll(() => hub.getSubscription("quiet")?.buffer).toBeTruthy();
+      await bus.publish("elsewhere", "1");
+      await bus.notifyProgress("quiet");
+      const end = (await bus.position(["quiet"])).join();
+      expect(end).not.toBe(from.join());
+      const reads = bus.readCount;
+      expect(await poll(["quiet"], { from, wait })).toEqual({ events: [], gaps: [], cursor: end });
+      expect(bus.readCount).toBe(reads);
+      hub.end();
+      expect((await open).cursor).toBe(end);
+    },
+  );
+});
+
 describe("a poll by POST", () => {
   it("returns with each event its id: the index of its feed, and its position", async () => {
     const from = await bus.position(["a", "b"]);

@@ -64,8 +64,9 @@ class Poll implements Subscriber, LiveConnection {
     }
   }
 
-  /** Returns the body of the response. @see docs/protocol.md 10.6 */
+  /** Returns the body of the response, with the positions of quiet feeds too. @see docs/protocol.md 10.6 */
   toJson(): string {
+    for (const reader of this.readers) reader.advanceToEnd();
     const cursor = formatCursor(this.readers.map(({ position }) => position));
     const more = this.#bytes < MAX_RESPONSE_BYTES ? "" : ',"more":true';
     return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${more}}`;

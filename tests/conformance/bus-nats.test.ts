@@ -277,7 +277,7 @@ describe("the bus in NATS", () => {
     const subscriber = await TestSubscriber.start(bus, "a");
     // What the listener gets, which a subscriber that reads the history again would hide.
     const entries: string[] = [];
-    const stop = await bus.watch("a", (entry) => void (entry && entries.push(entry.data)));
+    const stop = await bus.watch("a", (entry) => void (entry?.data !== undefined && entries.push(entry.data)));
     const from = await endOf(bus, "a");
     await bus.publish("a", "1");
     const [subject = ""] = Object.keys(

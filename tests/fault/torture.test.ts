@@ -113,7 +113,7 @@ class SkippingBus extends DelegatingBus {
   override watch(name: string, listener: EntryListener): Promise<() => void> {
     let count = 0;
     return super.watch(name, (entry) => {
-      if (!entry) return listener();
+      if (entry?.data === undefined) return listener(entry);
       const { after: _, ...changed } = entry;
       if (++count % 5 > 0) listener(changed);
     });

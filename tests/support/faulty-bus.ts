@@ -16,6 +16,8 @@ export interface FaultyBus extends Bus {
   loseHistory(): void;
   /** Calls all listeners without messages, as a bus does after a lost connection. */
   notifyAll(): void;
+  /** Tells the listeners of a channel that they were passed everything up to its end. */
+  notifyProgress(channel: string): Promise<void>;
   /** The number of listeners by channel. */
   readonly listenerCounts: ReadonlyMap<string, number>;
 }
@@ -89,6 +91,10 @@ export function createFaultyBus(): FaultyBus {
     },
     notifyAll() {
       for (const channelListeners of listeners.values()) for (const listener of channelListeners) listener();
+    },
+    async notifyProgress(channel) {
+      const [position = ""] = await inner.position([channel]);
+      for (const listener of listeners.get(channel) ?? []) listener({ position });
     },
     get listenerCounts() {
       return new Map([...listeners].map(([channel, { size }]) => [channel, size]));

@@ -67,10 +67,21 @@ export interface Entry extends Message {
 }
 
 /**
- * Called with each new message of a channel. Without an entry, messages may have been missed: the listener has to read
- * from the bus. A listener must not throw.
+ * Tells a listener that it has been passed every message of the channel up to a position: all that were published since
+ * `watch` has resolved, or since it was last called without an entry. On a bus whose channels share one history, a quiet
+ * channel would otherwise fall behind what is stored.
  */
-export type EntryListener = (entry?: Entry) => void;
+export interface Progress {
+  /** A position from which the bus can read. */
+  readonly position: Position;
+  readonly data?: undefined;
+}
+
+/**
+ * Called with each new message of a channel, and with the progress of a channel without messages if the bus knows it. Without an
+ * entry, messages may have been missed: the listener has to read from the bus. A listener must not throw.
+ */
+export type EntryListener = (entry?: Entry | Progress) => void;
 
 /**
  * Stores and distributes the messages of channels.

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Entry } from "./bus.ts";
+import type { Entry, EntryListener } from "./bus.ts";
 import { EntryListeners } from "./entry-listeners.ts";
 
 const entry = (position: string): Entry => ({ position, data: position });
@@ -7,7 +7,7 @@ const entry = (position: string): Entry => ({ position, data: position });
 /** Adds a listener that records the positions of its entries, and undefined where it has to read. */
 function listen(listeners: EntryListeners, topic = "a") {
   const received: (string | undefined)[] = [];
-  const listener = (entry?: Entry) => void received.push(entry?.position);
+  const listener: EntryListener = (entry) => void received.push(entry?.position);
   return { received, listener, remove: listeners.add(topic, listener) };
 }
 

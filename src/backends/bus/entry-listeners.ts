@@ -1,5 +1,5 @@
 import type { Logger } from "../../logging/index.ts";
-import type { Entry, EntryListener } from "./bus.ts";
+import type { Entry, EntryListener, Progress } from "./bus.ts";
 
 /** One call of `watch`. An object of its own, because one function can listen twice, and each is removed by itself. */
 interface Watch {
@@ -40,8 +40,8 @@ export class EntryListeners {
     };
   }
 
-  /** Passes an entry to the listeners of a topic; without an entry, they have to read from the bus. */
-  deliver(topic: string, entry?: Entry): void {
+  /** Passes an entry, or the progress, to the listeners of a topic; without one, they have to read from the bus. */
+  deliver(topic: string, entry?: Entry | Progress): void {
     for (const { listener } of this.#topics.get(topic) ?? []) listener(entry);
   }
 

@@ -7,6 +7,7 @@ export {
   type Message,
   POSITION_PATTERN,
   type Position,
+  type Progress,
   type ReadLimit,
   type ReadResult,
 } from "./bus.ts";

@@ -8,7 +8,9 @@ import type { Bus } from "../../../src/backends/index.ts";
 export async function expectSeparate(buses: readonly Bus[]): Promise<void> {
   const received = buses.map((): string[] => []);
   const stops = await Promise.all(
-    buses.map((bus, at) => bus.watch("a", (entry) => void (entry && received[at]?.push(entry.data)))),
+    buses.map((bus, at) =>
+      bus.watch("a", (entry) => void (entry?.data !== undefined && received[at]?.push(entry.data))),
+    ),
   );
   for (const [at, bus] of buses.entries()) await bus.publish("a", `"first of ${at}"`);
   // The server delivers in order: with its second message, each bus has received all first ones that it can receive.

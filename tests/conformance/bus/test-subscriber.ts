@@ -2,7 +2,7 @@
  * A subscriber that receives the messages of one channel, as the hub of `src/live` does.
  */
 import { atMost } from "#test/read-limit";
-import type { Bus, Entry, Message, Position } from "../../../src/backends/index.ts";
+import type { Bus, Entry, Message, Position, Progress } from "../../../src/backends/index.ts";
 import { endOf, whenResponding } from "./open-buses.ts";
 
 /** Uses an entry if it continues at its position, and reads from the bus otherwise. */
@@ -39,7 +39,11 @@ export class TestSubscriber {
     this.#stop();
   }
 
-  #receive(entry?: Entry): void {
+  #receive(entry?: Entry | Progress): void {
+    if (entry && entry.data === undefined) {
+      if (!this.#isReading && entry.position > this.#end) this.#end = entry.position;
+      return;
+    }
     if (!entry || this.#isReading || !this.#isContinuedBy(entry)) return void this.#read();
     const { position, data } = entry;
     this.received.push({ position, data });
