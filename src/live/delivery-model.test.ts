@@ -110,7 +110,10 @@ class ModelClient {
 
   /** Takes the id of an event of a GET or a POST. */
   takeId(id: string, hasShortIds: boolean): void {
-    if (!hasShortIds) return this.takeCursor(id);
+    if (!hasShortIds) {
+      this.takeCursor(id);
+      return;
+    }
     for (const part of id.split(",")) {
       const [index, position = ""] = part.split("=");
       this.takePosition(Number(index), position);
@@ -125,7 +128,7 @@ class ModelClient {
   takePosition(index: number, position: string): void {
     const channel = CHANNELS[index] ?? "";
     const before = this.positions[index] ?? "";
-    if (before === ENDED) return expect(position).toBe(ENDED);
+    if (before === ENDED) expect(position).toBe(ENDED);
     this.positions[index] = position;
     if (position === ENDED) return;
     expect(sequenceOf(position)).toBeGreaterThanOrEqual(sequenceOf(before));

@@ -98,7 +98,10 @@ export class MessageBuffer {
       this.#bytes += memorySize(message);
     }
     const last = messages.at(-1);
-    if (!last) return this.advance(end);
+    if (!last) {
+      this.advance(end);
+      return;
+    }
     this.#end = end;
     this.#quietEnds.length = 0;
     this.#lastMessage = last.position;
