@@ -1,5 +1,6 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { ForeignDataLog, Message, Position, ReadLimit, ReadResult } from "../bus/index.ts";
+import { type ReadMessage, readBatch } from "./batch-reader.ts";
 import type { JetStreamContext, NatsConnector } from "./connector.ts";
 import {
   formatPosition,
@@ -26,11 +27,19 @@ export interface NatsReaderOptions {
   readonly foreignData: ForeignDataLog;
 }
 
+/** How many messages a read requests one by one before it requests the rest together: most reads find one or none. */
+const SINGLE_READS = 3;
+
+/** How many batches are read at the same time. Each needs a consumer, which is expensive in a cluster. */
+const MAX_BATCHES = 8;
+
 /** Reads the history of channels from the stream, and decides whether there is a gap. */
 export class NatsReader {
   readonly #stream: string;
   readonly #connector: NatsConnector;
   readonly #foreignData: ForeignDataLog;
+  /** The number of batches that are being read. */
+  #batches = 0;
 
   constructor(stream: string, { connector, foreignData }: NatsReaderOptions) {
     this.#stream = stream;
@@ -124,23 +133,43 @@ export class NatsReader {
     const messages: Message[] = [];
     const { epoch } = context;
     let last: StreamOffset = { seq, messageHash: NO_MESSAGE_HASH };
+    let batch: ReadMessage[] = [];
     // Messages of other programs count too, so that a read is bounded.
     for (let bytes = 0, count = 0; ; count++) {
-      const next = await this.#nextMessage(context, subject, last.seq);
+      if (batch.length === 0 && count === SINGLE_READS) {
+        const rest = { messages: limit.messages - count + 1, bytes: limit.bytes - bytes };
+        batch = await this.#readBatch(context, { subject, startSeq: last.seq + 1, ...rest });
+      }
+      const next = batch.shift() ?? (await this.#nextMessage(context, subject, last.seq));
       if (!next) return { messages, last, more: false };
-      bytes += next.data.length;
+      bytes += next.bytes;
       if (count === limit.messages || (count > 0 && bytes > limit.bytes)) return { messages, last, more: true };
-      last = offsetOf(next);
+      last = { seq: next.seq, messageHash: hashMessageId(next.id) };
       this.#connector.stream.seenIn(epoch).record(subject, last);
-      if (isBusMessageId(readMessageId(() => next.header))) {
-        messages.push({ position: formatPosition(epoch, last), data: next.string() });
-      } else this.#foreignData.report(`subject ${subject}`);
+      if (isBusMessageId(next.id)) messages.push({ position: formatPosition(epoch, last), data: next.text() });
+      else this.#foreignData.report(`subject ${subject}`);
     }
   }
 
-  #nextMessage({ manager }: JetStreamContext, subject: string, seq: number): Promise<StoredMsg | null> {
+  async #readBatch(
+    context: JetStreamContext,
+    request: { subject: string; startSeq: number; messages: number; bytes: number },
+  ): Promise<ReadMessage[]> {
+    if (this.#batches >= MAX_BATCHES || request.messages <= 1) return [];
+    this.#batches++;
+    try {
+      return await readBatch(context, { stream: this.#stream, ...request });
+    } finally {
+      this.#batches--;
+    }
+  }
+
+  async #nextMessage({ manager }: JetStreamContext, subject: string, seq: number): Promise<ReadMessage | null> {
     const query = { seq: seq + 1, next_by_subj: subject };
-    return manager.streams.getMessage(this.#stream, query);
+    const message = await manager.streams.getMessage(this.#stream, query);
+    if (!message) return null;
+    const id = readMessageId(() => message.header);
+    return { seq: message.seq, id, bytes: message.data.length, text: () => message.string() };
   }
 
   /**
