@@ -10,7 +10,8 @@ import {
   releaseSentHeaders,
   writeHeadWithLength,
 } from "./fast/index.ts";
-import { abortResponse, closesConnection, endAfterBody, isClosed } from "./response-end.ts";
+import { closesConnection, endAfterBody } from "./lingering-close.ts";
+import { abortResponse, isClosed } from "./response-state.ts";
 import { destroyIfDisconnected, destroyIfStalled, hidesProgressOfWrite } from "./stalled-clients.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { isUnambiguousTarget, isValidHost, originOf } from "./request-url.ts";
+import { isValidHost, originOf } from "./host.ts";
+import { isUnambiguousTarget } from "./request-path.ts";
 
 /** What the address of a client is read from. */
 export interface RequestSender {

@@ -48,6 +48,9 @@ function notifierOf(bus: Bus): RevocationNotifier {
     async notify() {
       await bus.publish(CHANNEL, "1");
     },
-    watch: (listener) => bus.watch(CHANNEL, () => listener()),
+    watch: (listener) =>
+      bus.watch(CHANNEL, (entry) => {
+        if (!entry || entry.data !== undefined) listener(); // otherwise it is the progress of a channel without messages
+      }),
   };
 }

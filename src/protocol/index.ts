@@ -85,7 +85,6 @@ export {
   MAX_QUERY_FEEDS,
   POLL_PATH,
   type PollResponse,
-  START,
 } from "./live.ts";
 export {
   CSRF_META,

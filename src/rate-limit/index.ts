@@ -1,7 +1,9 @@
+export { clientKey, clientNetwork } from "./client-key.ts";
 export { type ConcurrencyLimit, concurrencyLimit, STREAM_RETRY_SECONDS } from "./concurrency-limit.ts";
-export { clientKey, clientNetwork, hashedKey } from "./keys.ts";
+export { hashedKey } from "./hashed-key.ts";
 export { type MemoryRateStore, memoryRateStore } from "./memory-store.ts";
-export { CountLimit, checkCount, checkRate, type Rate, retryAdvice } from "./rate.ts";
+export { CountLimit, checkCount, checkRate, type Rate } from "./rate.ts";
+export { retryAdvice } from "./retry-advice.ts";
 export {
   type Balance,
   type CountMode,

@@ -16,7 +16,7 @@ import {
   SecretsCheck,
 } from "../bus/index.ts";
 import { type JetStreamContext, NatsConnector } from "./connector.ts";
-import { NatsConsumer } from "./consumer.ts";
+import { NatsConsumers } from "./consumers.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./position.ts";
 import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
@@ -61,6 +61,10 @@ const RESEND_MARGIN_MS = 10_000;
 
 const NANOSECONDS = 1_000_000; // per millisecond
 
+const REFUSED =
+  "NATS refuses a consumer with filter_subjects. This process receives the messages of all channels, which costs more CPU " +
+  "time. Use the same version on all servers of the cluster.";
+
 /**
  * Returns a bus for any number of processes, on a NATS server with JetStream, 2.9 or later. It connects at
  * its first use, and reconnects whenever the connection is lost.
@@ -84,7 +88,7 @@ class NatsBus implements Bus {
   readonly revocations: NatsRevocationStore;
   readonly presence: NatsPresence;
   readonly #connector: NatsConnector;
-  readonly #consumer: NatsConsumer;
+  readonly #consumers: NatsConsumers;
   readonly #reader: NatsReader;
   readonly #publishQueue: PublishQueue;
   readonly #retryPolicy = new RetryPolicy(isTransientError);
@@ -109,6 +113,8 @@ class NatsBus implements Bus {
           "The server detects messages that are sent again for at most that time.",
       );
     }
+    // No channel has this subject: base64url text has two characters or more.
+    const markerSubject = `${this.#subjectPrefix}-`;
     this.#connector = new NatsConnector(url, {
       stream: {
         ...{ name: stream, subjects: [`${this.#subjectPrefix}*`], storage: "file" },
@@ -118,14 +124,13 @@ class NatsBus implements Bus {
         // all messages after it are stored too.
         ...{ deny_delete: true, deny_purge: true },
       },
-      // No channel has this subject: base64url text has two characters or more.
-      markerSubject: `${this.#subjectPrefix}-`,
+      markerSubject,
       minDuplicateWindowNs: MIN_DUPLICATE_WINDOW_MS * NANOSECONDS,
       replicas,
       log: logger,
       beforeUse: () => this.#secretsCheck.run(),
       onReset: () => {
-        this.#consumer.restart();
+        this.#consumers.restart();
         this.presence.restart();
       },
     });
@@ -139,11 +144,23 @@ class NatsBus implements Bus {
     this.presence = new NatsPresence({ namespace, run });
     const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });
     this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
-    this.#consumer = new NatsConsumer(stream, {
+    this.#consumers = new NatsConsumers(stream, {
+      barrierSubject: markerSubject,
       context: () => this.#connector.context(),
+      inspect: async () => {
+        const context = await this.#connector.context();
+        return context.untilDisconnect(this.#connector.stream.inspect(context));
+      },
+      publishBarrier: async () => {
+        const context = await this.#connector.context();
+        return context.untilDisconnect(this.#connector.stream.confirmEnd(context));
+      },
+      isNeeded: (subject) => this.#listeners.has(subject),
       onStopped: () => this.#connector.invalidateStream(),
       onEnd: (epoch, seq) => this.#connector.stream.seenIn(epoch).recordEnd(seq),
-      onResumed: () => this.#listeners.deliverMissed(),
+      onResumed: (subjects) => {
+        for (const subject of subjects ?? this.#listeners.topics) this.#listeners.deliver(subject);
+      },
       onMessage: ({ subject, seq, id, data, epoch }) => {
         if (!isBusMessageId(id)) return foreignData.report(`subject ${subject}`);
         const offset = { seq, messageHash: hashMessageId(id) };
@@ -151,7 +168,13 @@ class NatsBus implements Bus {
         this.#connector.stream.seenIn(epoch).record(subject, offset);
         this.#listeners.deliver(subject, { position, data });
       },
+      onProgress: ({ seq, id, epoch }, subjects) => {
+        if (!isBusMessageId(id)) return;
+        const position = formatPosition(epoch, { seq, messageHash: hashMessageId(id) });
+        for (const subject of subjects ?? this.#listeners.topics) this.#listeners.deliver(subject, { position });
+      },
       onUnexpected: () => foreignData.report("the subject of a consumer"),
+      onRefused: () => logger.warn({ nats: this.#connector.address }, REFUSED),
     });
     // One message at a time, sent when the one before is stored: the server keeps the order of what one connection sends,
     // but not across a change of the cluster's leader. A leader that was frozen can store a message after its successor has
@@ -206,9 +229,10 @@ class NatsBus implements Bus {
   }
 
   async watch(channel: string, listener: EntryListener): Promise<() => void> {
-    const remove = this.#listeners.add(this.#subjectOf(channel), listener);
+    const subject = this.#subjectOf(channel);
+    const remove = this.#listeners.add(subject, listener);
     try {
-      await this.#run(() => this.#consumer.start());
+      await this.#run(() => this.#consumers.cover(subject));
     } catch (error) {
       remove();
       throw error;
@@ -226,7 +250,7 @@ class NatsBus implements Bus {
     this.#retryPolicy.close();
     this.#secretsCheck.close();
     this.#listeners.clear();
-    this.#consumer.close();
+    this.#consumers.close();
     this.presence.close();
     await this.#connector.close();
   }

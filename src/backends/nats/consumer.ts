@@ -1,35 +1,27 @@
-import type { JetStreamManager } from "@nats-io/jetstream";
-import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { Msg } from "@nats-io/transport-node";
+import { type ActiveConsumer, consumerConfig, HEARTBEAT_MS, isNextDelivery, retire } from "./active-consumer.ts";
 import type { JetStreamContext } from "./connector.ts";
-import { type DeliveryInfo, parseDelivery, readMessageId } from "./position.ts";
+import { type DeliveredMessage, HeldMessages } from "./held-messages.ts";
+import { parseDelivery, readMessageId } from "./position.ts";
+import type { StreamState } from "./stream.ts";
 
-/** How often an idle server sends a heartbeat, and how long without one until the consumer is replaced. */
-const HEARTBEAT_MS = 1_000;
+/** How long without a heartbeat until the consumer is replaced. */
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 
 /** How long to wait before creating a consumer again after the server refused it. */
 const RECREATE_DELAY_MS = 250;
 
-/** After how long the server removes a consumer whose subscriber is disconnected. */
-const INACTIVE_THRESHOLD_MS = 30_000;
-
 /** How many messages a consumer that continues after the one before receives first at most. */
 const MAX_MISSED_MESSAGES = 50_000;
 
-const NANOSECONDS = 1_000_000; // per millisecond
+/** How late a barrier may arrive. */
+export const MAX_LAG_MS = 5_000;
+
+/** The least time between two changes of the filters: those that are requested meanwhile are made together. */
+const CHANGE_INTERVAL_MS = 50;
 
 /** The status of heartbeats and flow control requests. */
 const CONTROL_MESSAGE = 100;
-
-/** A message of the stream, as the server delivered it. */
-export interface DeliveredMessage {
-  readonly subject: string;
-  readonly seq: number;
-  /** The `Nats-Msg-Id`, empty if there is none or if the headers are malformed. */
-  readonly id: string;
-  readonly data: string;
-  readonly epoch: string;
-}
 
 /** The callbacks of a {@link NatsConsumer}. None may throw, except `context`, which may reject. */
 export interface ConsumerHandlers {
@@ -38,7 +30,7 @@ export interface ConsumerHandlers {
   onStopped(): void;
   /** Called with a sequence that the stream has reached. Messages after it are delivered. */
   onEnd(epoch: string, seq: number): void;
-  /** Called with each message of the stream, in order: with all that were published since the last `onResumed`. */
+  /** Called with each message that the consumer receives, in order: with all that were published since the last `onResumed`. */
   onMessage(message: DeliveredMessage): void;
   /** Called when all messages published from now on are delivered. Earlier ones may have been missed. */
   onResumed(): void;
@@ -46,39 +38,77 @@ export interface ConsumerHandlers {
   onUnexpected(): void;
 }
 
-/** A consumer on the server, and the subscription to its deliveries. */
-interface ActiveConsumer {
-  readonly connection: NatsConnection;
-  readonly subscription: Subscription;
+/** What a consumer needs that receives some of the subjects. */
+export interface ConsumerFilters {
+  /** The subject of barriers. The consumer receives it too, and is replaced if one arrives late. */
+  readonly barrierSubject: string;
+  /** Returns the state of the stream at a time after the call. */
+  inspect(): Promise<StreamState>;
+  /** Called when the server does not filter. */
+  onRefused(): void;
+}
+
+/** The last delivery. */
+interface LastDelivery {
   readonly epoch: string;
-  /** The consumer sequence of the last delivery; NaN if a delivery was missing before it was active. */
-  consumerSequence: number;
-  /** The stream sequence of the last delivery; 0 before the first. */
-  streamSequence: number;
-  /** Whether it continues after {@link NatsConsumer}'s last delivery, so that nothing is missed. */
-  readonly isContinuation: boolean;
-  lastActivityMs: number;
+  readonly subject: string;
+  readonly seq: number;
+  readonly id: string;
 }
 
 /**
- * Receives the new messages of the stream, in order: one ordered push consumer for the process. If a message
- * is missing, or the server sends no heartbeat, the consumer is replaced by a new one. It continues with the last
- * delivery, so that nothing has to be read, unless too much was missed or the stream has another epoch. Then it starts at
- * the end of the stream.
+ * Receives the new messages of the stream, in order, by one ordered push consumer: all of them, or with filters those of
+ * some subjects. If a delivery is missing, or the server sends no heartbeat, the consumer is replaced by a new one. It
+ * continues with the last delivery, so that nothing has to be read, unless too much was missed or the stream has another
+ * epoch. Then it starts at the end of the stream.
+ *
+ * The filters of a consumer on the server never change. Another one with other filters takes its place, which continues
+ * with the last delivery too. Until it is active both deliver, and each message is passed on when the first of them delivers
+ * it.
  */
 export class NatsConsumer {
   readonly #stream: string;
   readonly #handlers: ConsumerHandlers;
+  readonly #filters: ConsumerFilters | null;
+  /** The deliveries of a consumer with filters that are not passed on yet. */
+  readonly #held: HeldMessages | null;
+  /** The subjects to receive, with filters. */
+  readonly #subjects = new Set<string>();
   #active: ActiveConsumer | undefined;
-  /** The last delivery, after which the next consumer continues; undefined if it has to start at the end. */
-  #last: { readonly epoch: string; seq: number; id: string } | undefined;
+  /** The last delivery, with which the next consumer starts; undefined if there is none. */
+  #last: LastDelivery | undefined;
+  /** The sequence after which the first consumer with filters has started; undefined if the next one starts at the end. */
+  #start: { readonly epoch: string; readonly seq: number } | undefined;
+  /** Changes when the next consumer has to start at the end: one that is being created cannot continue any more. */
+  #history = {};
   #starting: Promise<void> | undefined;
+  /** The subjects of the consumer that is being created. */
+  #nextSubjects: ReadonlySet<string> | undefined;
+  #startedAtMs = Number.NEGATIVE_INFINITY;
   #heartbeatTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(stream: string, handlers: ConsumerHandlers) {
+  /** @param filters absent for a consumer of all subjects */
+  constructor(stream: string, handlers: ConsumerHandlers, filters: ConsumerFilters | null = null) {
     this.#stream = stream;
     this.#handlers = handlers;
+    this.#filters = filters;
+    this.#held = filters && new HeldMessages({ ...handlers, inspect: filters.inspect, onLost: () => this.replace() });
+  }
+
+  /** The subjects that are covered or will be, with filters. */
+  get subjects(): ReadonlySet<string> {
+    return this.#subjects;
+  }
+
+  /** The sequence of the last delivery, or after which the consumer has started; 0 if neither is known. */
+  get lastSeq(): number {
+    return this.#last?.seq ?? this.#start?.seq ?? 0;
+  }
+
+  /** Since when it receives messages without interruption, by `performance.now`; Infinity if it does not. */
+  get activeSinceMs(): number {
+    return this.#active?.sinceMs ?? Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -88,11 +118,35 @@ export class NatsConsumer {
    * @throws Error if the server is unreachable
    */
   async start(): Promise<void> {
-    if (this.#active) return;
-    this.#starting ??= this.#create().finally(() => {
-      this.#starting = undefined;
-    });
-    await this.#starting;
+    if (!this.#active) await this.#createOnce();
+  }
+
+  /**
+   * Receives a subject too. When it resolves, every message published to it from then on is delivered, until it is removed.
+   *
+   * @throws Error if the server is unreachable, or does not filter
+   */
+  async cover(subject: string): Promise<void> {
+    this.#subjects.add(subject);
+    while (!this.isCovered(subject)) await this.#createOnce();
+  }
+
+  /** Returns whether the messages of a subject are delivered, also by a consumer that is about to take over. */
+  isCovered(subject: string): boolean {
+    return this.#active?.subjects?.has(subject) === true && this.#nextSubjects?.has(subject) !== false;
+  }
+
+  /**
+   * Receives the subjects no longer that do not pass a test. Those that are covered again meanwhile are received.
+   *
+   * @returns the subjects that are removed
+   */
+  removeUnless(isNeeded: (subject: string) => boolean): readonly string[] {
+    const removed = [...this.#subjects].filter((subject) => !isNeeded(subject));
+    for (const subject of removed) this.#subjects.delete(subject);
+    // A failure has no effect: the consumer in use receives more than is needed.
+    if (removed.length > 0 && this.#subjects.size > 0 && this.#active) this.#createOnce().catch(() => undefined);
+    return removed;
   }
 
   /** Replaces the consumer, if it is active: it may have missed messages. */
@@ -100,21 +154,32 @@ export class NatsConsumer {
     const active = this.#active;
     if (!active) return;
     this.#active = undefined;
-    active.subscription.unsubscribe();
+    retire(active);
     this.#handlers.onStopped();
-    void this.#startUntilActive();
+    void this.startUntilActive();
+  }
+
+  /** Replaces the consumer by one that starts at the end of the stream: messages are missing, or arrive too late. */
+  replace(): void {
+    this.#forget();
+    const active = this.#active;
+    this.restart();
+    if (active) this.#deleteConsumer(active);
   }
 
   /** Stops receiving messages. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#heartbeatTimer);
-    this.#active?.subscription.unsubscribe();
+    this.#held?.clear();
+    if (!this.#active) return;
+    retire(this.#active);
+    if (this.#filters) this.#deleteConsumer(this.#active);
     this.#active = undefined;
   }
 
-  /** Never rejects. */
-  async #startUntilActive(): Promise<void> {
+  /** Starts the consumer, however long it takes. Never rejects. */
+  async startUntilActive(): Promise<void> {
     while (!this.#isClosed && !this.#active) {
       try {
         await this.start();
@@ -123,6 +188,23 @@ export class NatsConsumer {
         await new Promise((resolve) => setTimeout(resolve, RECREATE_DELAY_MS).unref());
       }
     }
+  }
+
+  /** Creates a consumer on the server. If one is being created, waits for that one. */
+  #createOnce(): Promise<void> {
+    this.#starting ??= this.#createAfterPause().finally(() => {
+      this.#starting = undefined;
+      this.#nextSubjects = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #createAfterPause(): Promise<void> {
+    const pauseMs = this.#active ? this.#startedAtMs + CHANGE_INTERVAL_MS - performance.now() : 0;
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+    if (this.#isClosed) throw new Error("The consumer is closed.");
+    this.#startedAtMs = performance.now();
+    await this.#create();
   }
 
   async #create(): Promise<void> {
@@ -142,33 +224,68 @@ export class NatsConsumer {
       }
     };
     const subscription = connection.subscribe(inbox, { callback });
+    const history = this.#history;
     const last = this.#last?.epoch === epoch ? this.#last : undefined;
+    const start = last ?? (this.#start?.epoch === epoch ? this.#start : undefined);
+    const subjects = this.#subjectsAfter(last);
+    this.#nextSubjects = subjects ?? undefined;
     const consumer: ActiveConsumer = {
-      ...{ connection, subscription, epoch, isContinuation: last !== undefined },
-      ...{ consumerSequence: 0, streamSequence: 0, lastActivityMs: performance.now() },
+      ...{ context, subscription, epoch, subjects, history, first: last, isContinuation: start !== undefined },
+      ...{ consumerSequence: 0, streamSequence: 0, lastActivityMs: performance.now(), name: undefined },
+      ...{ sinceMs: Number.POSITIVE_INFINITY, isRetired: false },
     };
     try {
-      const added = manager.consumers.add(this.#stream, consumerConfig(inbox, last?.seq));
-      const { delivered, num_pending } = await context.untilDisconnect(added);
-      if (last && num_pending > MAX_MISSED_MESSAGES) {
-        this.#last = undefined;
-        throw new Error(`The consumer has missed ${num_pending} messages.`); // the next attempt starts at the end
+      const config = consumerConfig(inbox, { startSeq: last?.seq ?? (start && start.seq + 1), subjects });
+      const added = manager.consumers.add(this.#stream, config);
+      const info = await context.untilDisconnect(added);
+      consumer.name = info.name;
+      if (subjects && info.config.filter_subjects?.length !== subjects.size) throw new RefusedError();
+      if (start && info.num_pending > MAX_MISSED_MESSAGES) {
+        this.replace();
+        throw new Error(`The consumer has missed ${info.num_pending} messages.`); // the next attempt starts at the end
       }
+      if (history !== this.#history) throw new Error("Messages are missing after which the consumer would continue.");
       if (Number.isNaN(consumer.consumerSequence)) throw new Error("A delivery of the consumer is missing.");
-      // What was delivered before it is active is read after onResumed.
-      if (!last) this.#handlers.onEnd(epoch, Math.max(delivered.stream_seq, consumer.streamSequence));
+      if (this.#isClosed) throw new Error("The consumer is closed.");
+      this.#activate(consumer, info.delivered.stream_seq);
     } catch (error) {
-      subscription.unsubscribe();
+      retire(consumer);
+      this.#deleteConsumer(consumer);
+      if (this.#filters && isRefusal(error)) this.#filters.onRefused();
       throw error;
     }
-    if (this.#isClosed) return subscription.unsubscribe();
+  }
+
+  /** @param seq the sequence after which the consumer starts */
+  #activate(consumer: ActiveConsumer, seq: number): void {
+    const { epoch, isContinuation } = consumer;
+    const previous = this.#active;
+    if (previous) {
+      retire(previous);
+      this.#deleteConsumer(previous);
+    }
     consumer.lastActivityMs = performance.now();
+    consumer.sinceMs = previous?.sinceMs ?? consumer.lastActivityMs;
     this.#active = consumer;
     this.#heartbeatTimer ??= setInterval(() => this.#checkHeartbeat(), HEARTBEAT_MS).unref();
-    if (!last) this.#handlers.onResumed();
+    if (isContinuation) return;
+    // What was delivered before it is active is read after onResumed.
+    const endSeq = Math.max(seq, consumer.streamSequence);
+    this.#last = undefined;
+    this.#start = this.#filters ? { epoch, seq: endSeq } : undefined;
+    this.#held?.start(epoch, endSeq);
+    this.#handlers.onEnd(epoch, endSeq);
+    this.#handlers.onResumed();
+  }
+
+  /** Returns the subjects of the next consumer. It delivers the last delivery again, also if nobody needs its subject now. */
+  #subjectsAfter(last: LastDelivery | undefined): ReadonlySet<string> | null {
+    if (!this.#filters) return null;
+    return new Set([this.#filters.barrierSubject, ...this.#subjects, ...(last ? [last.subject] : [])]);
   }
 
   #receive(consumer: ActiveConsumer, message: Msg): void {
+    if (consumer.isRetired || consumer.history !== this.#history) return;
     consumer.lastActivityMs = performance.now();
     const delivery = parseDelivery(message.reply);
     // The headers of a stored message are its publisher's, also if they look like those of a control message.
@@ -180,30 +297,38 @@ export class NatsConsumer {
       this.#discard(consumer);
       return;
     }
-    const { consumerSequence, streamSequence: seq } = delivery;
+    const { consumerSequence, streamSequence: seq, storedAtMs } = delivery;
     consumer.consumerSequence = consumerSequence;
     consumer.streamSequence = seq;
     const id = readMessageId(() => message.headers);
-    if (consumer.isContinuation && consumerSequence === 1) {
+    if (consumer.first && consumerSequence === 1) {
       // It starts with the last delivery again. On a server whose copy differs, another message has this sequence.
-      if (this.#last?.seq === seq && this.#last.id === id) return;
-      this.#last = undefined; // the next consumer starts at the end
+      if (consumer.first.seq === seq && consumer.first.id === id) return;
       this.#discard(consumer);
+      this.replace(); // the next consumer starts at the end
       return;
     }
     // Messages before those of a new consumer may be missing. Its first ones are read with them, after onResumed.
     if ((this.#active !== consumer && !consumer.isContinuation) || this.#isClosed) return;
+    if (seq <= this.lastSeq) return; // the consumer that this one replaces has delivered it
+    const { subject } = message;
     const { epoch } = consumer;
-    if (this.#last?.epoch === epoch) Object.assign(this.#last, { seq, id });
-    else this.#last = { epoch, seq, id };
-    this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch });
+    this.#last = { epoch, subject, seq, id };
+    const delivered = { subject, seq, id, data: message.string(), epoch };
+    if (!this.#held) {
+      this.#handlers.onMessage(delivered);
+      return;
+    }
+    // What a new consumer delivers first may be old, and so may the messages of a subject that was added.
+    const mustBeOnTime = subject === this.#filters?.barrierSubject && performance.now() - consumer.sinceMs > MAX_LAG_MS;
+    this.#held.add(mustBeOnTime ? { ...delivered, dueAtMs: storedAtMs + MAX_LAG_MS } : delivered);
   }
 
   /** Responds to a flow control request, and compares the sequence in a heartbeat with that of the last delivery. */
   #receiveControlMessage(consumer: ActiveConsumer, message: Msg): void {
     const stalled = message.headers?.get("Nats-Consumer-Stalled");
     if (message.reply) message.respond();
-    else if (stalled) consumer.connection.publish(stalled);
+    else if (stalled) consumer.context.connection.publish(stalled);
     const lastSequence = message.headers?.get("Nats-Last-Consumer");
     if (lastSequence && Number(lastSequence) !== consumer.consumerSequence) this.#discard(consumer);
   }
@@ -216,27 +341,26 @@ export class NatsConsumer {
     if (this.#active === consumer) this.restart();
     else consumer.consumerSequence = Number.NaN; // not active yet: its first heartbeat discards it
   }
+
+  /** Makes the next consumer start at the end of the stream. */
+  #forget(): void {
+    this.#history = {};
+    this.#last = undefined;
+    this.#start = undefined;
+    this.#held?.clear();
+  }
+
+  /** Deletes a consumer on the server. If that fails, the server deletes it because it has no subscriber. */
+  #deleteConsumer({ context, name }: ActiveConsumer): void {
+    if (name !== undefined) context.manager.consumers.delete(this.#stream, name).catch(() => undefined);
+  }
 }
 
-/**
- * Returns whether a delivery follows directly on the last one. The consumer sequence reveals deliveries that
- * were lost on the way. The stream sequence reveals messages that were removed from a full stream before a
- * slow consumer got them.
- */
-function isNextDelivery(delivery: DeliveryInfo, { consumerSequence, streamSequence }: ActiveConsumer): boolean {
-  const isNextInStream = streamSequence === 0 || delivery.streamSequence === streamSequence + 1;
-  return delivery.consumerSequence === consumerSequence + 1 && isNextInStream;
-}
+/** The server has created a consumer of all subjects: one before NATS 2.10 does not know `filter_subjects`. */
+class RefusedError extends Error {}
 
-/** @param lastSeq the stream sequence of the last delivery, with which it starts; undefined to start at the end */
-function consumerConfig(inbox: string, lastSeq?: number): Parameters<JetStreamManager["consumers"]["add"]>[1] {
-  return {
-    ...{ deliver_subject: inbox, ack_policy: "none", max_deliver: 1 },
-    ...(lastSeq === undefined
-      ? { deliver_policy: "new" }
-      : { deliver_policy: "by_start_sequence", opt_start_seq: lastSeq }),
-    ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
-    ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
-    ...{ mem_storage: true, num_replicas: 1 },
-  };
+/** Returns whether an error means that the server does not filter. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof RefusedError) return true;
+  return error instanceof Error && error.name === "JetStreamApiError" && "status" in error && error.status === 400;
 }

@@ -54,11 +54,17 @@ it("encodes every channel name as one subject token without special characters, 
 });
 
 it.each([
-  ["$JS.ACK.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { streamSequence: 1001, consumerSequence: 7 }],
-  ["$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { streamSequence: 1001, consumerSequence: 7 }],
+  [
+    "$JS.ACK.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0",
+    { streamSequence: 1001, consumerSequence: 7, storedAtMs: 1_795_261_436_334.301_3 },
+  ],
+  [
+    "$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0",
+    { streamSequence: 1001, consumerSequence: 7, storedAtMs: 1_795_261_436_334.301_3 },
+  ],
   [
     "$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0.token",
-    { streamSequence: 1001, consumerSequence: 7 },
+    { streamSequence: 1001, consumerSequence: 7, storedAtMs: 1_795_261_436_334.301_3 },
   ],
   ["$JS.ACK.tsweb.vXyoYslU.1.x.7.1795261436334301182.0", undefined],
   ["$JS.FC.tsweb.vXyoYslU.1", undefined],

@@ -89,6 +89,8 @@ export interface DeliveryInfo {
   readonly streamSequence: number;
   /** The consumer sequence: how many messages this consumer has been sent, this one included. */
   readonly consumerSequence: number;
+  /** When the stream stored the message, by the clock of the server, in milliseconds since the Unix epoch. */
+  readonly storedAtMs: number;
 }
 
 /**
@@ -98,8 +100,10 @@ export interface DeliveryInfo {
 export function parseDelivery(reply: string | undefined): DeliveryInfo | undefined {
   const tokens = reply?.split(".") ?? [];
   if (tokens[0] !== "$JS" || tokens[1] !== "ACK" || tokens.length < 9) return undefined;
-  const [streamSequence, consumerSequence] = tokens.slice(tokens.length > 9 ? 7 : 5).map(Number);
+  const start = tokens.length > 9 ? 7 : 5;
+  const streamSequence = Number(tokens[start]);
+  const consumerSequence = Number(tokens[start + 1]);
   return Number.isSafeInteger(streamSequence) && Number.isSafeInteger(consumerSequence)
-    ? { streamSequence: Number(streamSequence), consumerSequence: Number(consumerSequence) }
+    ? { streamSequence, consumerSequence, storedAtMs: Number(tokens[start + 2]) / 1_000_000 }
     : undefined;
 }

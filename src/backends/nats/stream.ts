@@ -37,6 +37,20 @@ export interface StreamContext {
   readonly replicas: number;
 }
 
+/** The state of a stream. */
+export interface StreamState {
+  readonly epoch: string;
+  /** The sequence of the first message that is stored; if there is none, of the next one. */
+  readonly firstSeq: number;
+  /** The sequence of the last message, also if it is not stored any more. */
+  readonly lastSeq: number;
+  /** The time of this state by the clock of the server, in milliseconds since the Unix epoch; NaN if it is not known. */
+  readonly atMs: number;
+  /** How many bytes and messages are stored at most; Infinity if there is no limit. */
+  readonly maxBytes: number;
+  readonly maxMessages: number;
+}
+
 const NANOSECONDS = 1_000_000; // per millisecond
 
 /** The code of the server's error that a cluster has too few servers for the copies of a stream. */
@@ -153,11 +167,29 @@ export class NatsStream {
    * @returns whether it has its epoch
    * @throws ConfigError if the stream could lose messages without a gap
    */
-  readonly isUnchanged = coalesce(async ({ manager }: StreamContext): Promise<boolean> => {
+  async isUnchanged(context: StreamContext): Promise<boolean> {
     const epoch = this.#epoch;
+    return (await this.inspect(context)).epoch === epoch;
+  }
+
+  /**
+   * Returns the state of the stream at a time after the call.
+   *
+   * @throws ConfigError if the stream could lose messages without a gap
+   */
+  readonly inspect = coalesce(async ({ manager }: StreamContext): Promise<StreamState> => {
     const info = await manager.streams.info(this.#config.name);
     this.#checkConfig(info);
-    return epochOf(info) === epoch;
+    const { state, config } = info;
+    return {
+      epoch: epochOf(info),
+      firstSeq: state.first_seq,
+      lastSeq: state.last_seq,
+      // The client has no type for it. Servers before NATS 2.10 do not send it.
+      atMs: "ts" in info ? Date.parse(String(info.ts)) : Number.NaN,
+      maxBytes: limitOf(config.max_bytes),
+      maxMessages: limitOf(config.max_msgs),
+    };
   });
 
   /**
@@ -250,6 +282,11 @@ export function describeCreationError(error: unknown, { name, num_replicas: repl
 /** Returns whether an error is the server's response that the stream does not exist. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof Error && error.name === "StreamNotFoundError";
+}
+
+/** Returns a limit of a stream: 0 and -1 are none. */
+function limitOf(limit: number): number {
+  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
 }
 
 function epochOf({ created, config }: StreamInfo): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryAdvice } from "./rate.ts";
+import { retryAdvice } from "./retry-advice.ts";
 
 describe("retryAdvice", () => {
   it.each([

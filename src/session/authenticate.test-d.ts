@@ -1,4 +1,4 @@
-import type { Authenticate } from "./bearer.ts";
+import type { Authenticate } from "./authenticate.ts";
 
 // What authenticate can return.
 (async () => ({ sub: "ada" })) satisfies Authenticate;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closesConnection } from "./response-end.ts";
+import { closesConnection } from "./lingering-close.ts";
 
 describe("closesConnection", () => {
   it.each([

@@ -1,0 +1,79 @@
+import type { JetStreamManager } from "@nats-io/jetstream";
+import type { Subscription } from "@nats-io/transport-node";
+import type { JetStreamContext } from "./connector.ts";
+import type { DeliveryInfo } from "./position.ts";
+
+/** How often an idle server sends a heartbeat. */
+export const HEARTBEAT_MS = 1_000;
+
+/** After how long the server removes a consumer whose subscriber is disconnected. */
+const INACTIVE_THRESHOLD_MS = 30_000;
+
+const NANOSECONDS = 1_000_000; // per millisecond
+
+/** A consumer on the server, and the subscription to its deliveries. */
+export interface ActiveConsumer {
+  readonly context: JetStreamContext;
+  readonly subscription: Subscription;
+  readonly epoch: string;
+  /** The subjects that it receives; null for all. */
+  readonly subjects: ReadonlySet<string> | null;
+  /** The message that it must deliver first, because it continues after it. */
+  readonly first: { readonly seq: number; readonly id: string } | undefined;
+  /** Whether it continues after the last delivery of the one before, so that nothing is missed. */
+  readonly isContinuation: boolean;
+  /** The name that the server has given to it. */
+  name: string | undefined;
+  /** The consumer sequence of the last delivery; NaN if a delivery was missing before it was active. */
+  consumerSequence: number;
+  /** The stream sequence of the last delivery; 0 before the first. */
+  streamSequence: number;
+  lastActivityMs: number;
+  /** Since when messages arrive without interruption, by `performance.now`; Infinity before it is active. */
+  sinceMs: number;
+  /** The deliveries that it continues: those of consumers with the same object. */
+  readonly history: object;
+  /** Whether it was replaced. What it delivers has no effect any more. */
+  isRetired: boolean;
+}
+
+/** Ends a consumer. What it delivers has no effect from now on. */
+export function retire(consumer: ActiveConsumer): void {
+  consumer.isRetired = true;
+  consumer.subscription.unsubscribe();
+}
+
+/**
+ * Returns whether a delivery follows directly on the last one. The consumer sequence reveals deliveries that
+ * were lost on the way. The stream sequence reveals messages that were removed from a full stream before a
+ * slow consumer got them; with filters, `HeldMessages` does.
+ */
+export function isNextDelivery(
+  delivery: DeliveryInfo,
+  { consumerSequence, streamSequence, subjects }: ActiveConsumer,
+): boolean {
+  if (delivery.consumerSequence !== consumerSequence + 1) return false;
+  if (subjects) return delivery.streamSequence > streamSequence;
+  return streamSequence === 0 || delivery.streamSequence === streamSequence + 1;
+}
+
+/**
+ * Returns the configuration of a consumer on the server.
+ *
+ * @param options `startSeq`: the stream sequence with which it starts; undefined to start at the end
+ */
+export function consumerConfig(
+  inbox: string,
+  { startSeq, subjects }: { readonly startSeq: number | undefined; readonly subjects: ReadonlySet<string> | null },
+): Parameters<JetStreamManager["consumers"]["add"]>[1] {
+  return {
+    ...{ deliver_subject: inbox, ack_policy: "none", max_deliver: 1 },
+    ...(startSeq === undefined
+      ? { deliver_policy: "new" }
+      : { deliver_policy: "by_start_sequence", opt_start_seq: startSeq }),
+    ...(subjects ? { filter_subjects: [...subjects] } : {}),
+    ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
+    ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
+    ...{ mem_storage: true, num_replicas: 1 },
+  };
+}
