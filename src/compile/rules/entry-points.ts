@@ -32,11 +32,14 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
   NotFound: "Throw it in the page, which loads the data.",
   channel: 'Create the feed in the page, and pass it as a prop, as in `feed={await channel("…")}`.',
   publish: CALL_IT,
+  listen:
+    'Create the feed in the page with `channel("…")`, pass it as a prop, and call `subscribe` of "tsweb/browser" here.',
   limit: CALL_IT,
   realtime: CALL_IT,
   project_path: CALL_IT,
   send_file: CALL_IT,
   ConfigError: CALL_IT,
+  GapError: "Pass `gap` to `subscribe`: it is called when messages are lost.",
   SerializeError: CALL_IT,
   ValueError: 'Callers receive an RPCError with the code validation_error. Import RPCError from "tsweb/browser".',
 };
