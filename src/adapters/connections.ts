@@ -6,9 +6,10 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { ArrivingConnection } from "./connection-share.ts";
+import { clientAddress } from "../http/index.ts";
+import { clientKey } from "../rate-limit/index.ts";
 import { currentResponse, isArriving, isHttpServer, tlsOf } from "./fast/index.ts";
-import { closeAfterResponse } from "./response-state.ts";
+import { closeAfterResponse } from "./response-end.ts";
 
 /** What is known about a connection. */
 interface Activity {
@@ -130,4 +131,51 @@ export class Connections {
 function track<T extends { once(event: "close", listener: () => void): unknown }>(set: Set<T>, each: T): void {
   set.add(each);
   each.once("close", () => set.delete(each));
+}
+
+// The share of the connections of a server that one client may use for requests that are still arriving.
+//
+// Such a connection costs its client nothing: it needs no byte for 10 seconds, and each time one is closed the client opens the
+// next. Without a share, one machine would hold all connections, and the server would refuse everyone else.
+
+/** Of all connections, how many one client may hold with requests that are still arriving: one of so many. */
+const SHARES = 4;
+
+/** A connection whose request is still arriving. */
+interface ArrivingConnection<T> {
+  readonly connection: T;
+  /** The address of its other end. */
+  readonly address: string;
+}
+
+/** The connections of one client that exceed its share. */
+interface Excess<T> {
+  /** The client, see {@link clientKey}. */
+  readonly client: string;
+  readonly connections: readonly T[];
+}
+
+/**
+ * Returns the connections that each client has above its share, a quarter of the maximum and at least 1: the oldest ones, since the
+ * request of an honest client arrives soon after it has connected.
+ *
+ * @param arriving the connections whose request is still arriving, the oldest first
+ * @param maxConnections the maximum number of connections of the server; without a limit, nothing exceeds a share
+ * @see docs/configuration.md, "Open files"
+ */
+export function connectionsAboveShare<T>(
+  arriving: Iterable<ArrivingConnection<T>>,
+  maxConnections: number,
+): readonly Excess<T>[] {
+  const share = Math.max(1, Math.floor(maxConnections / SHARES));
+  const clients = new Map<string, T[]>();
+  for (const { connection, address } of arriving) {
+    const client = clientKey(clientAddress(address, null, 0));
+    const connections = clients.get(client);
+    if (connections) connections.push(connection);
+    else clients.set(client, [connection]);
+  }
+  return [...clients]
+    .filter(([, connections]) => connections.length > share)
+    .map(([client, connections]) => ({ client, connections: connections.slice(0, connections.length - share) }));
 }

@@ -7,8 +7,8 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { devNull } from "node:os";
 import type { Logger } from "../logging/index.ts";
-import { connectionsAboveShare } from "./connection-share.ts";
 import type { Connections } from "./connections.ts";
+import { connectionsAboveShare } from "./connections.ts";
 
 /** A lower limit is logged as a warning. */
 const RECOMMENDED_LIMIT = 4_096;

@@ -3,10 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ByteCounter, type InboundRequest, originOf, readRequestText } from "../http/index.ts";
 import { takeArrivedBody } from "./fast/index.ts";
 import { exemptFromRequestTimeout } from "./own-time-limit.ts";
-import { isRepeated, toHeaders } from "./raw-headers.ts";
 import { bodyOf, hasUndeclaredBody, hasUnreadBody, isParsed, readIncomingText } from "./request-body.ts";
-import { hostOf, isPlainPath, targetOf } from "./request-target.ts";
-import { isClosed } from "./response-state.ts";
+import { hostOf, isPlainPath, isRepeated, targetOf, toHeaders } from "./request-head.ts";
+import { isClosed } from "./response-end.ts";
 
 /**
  * The headers of which Node keeps the first value only, whereas the Fetch standard joins all values. Content-Length is

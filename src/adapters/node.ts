@@ -4,18 +4,18 @@ import { BodyLimit, type InboundRequest, isPromise, type OutboundResponse } from
 import { type AppInternals, internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
-import { rawHeader } from "./raw-headers.ts";
 import { answerRejectedRequestsOnce } from "./rejected-requests.ts";
 import {
   adoptTargetHost,
   hasUnknownTransferCoding,
   isUsableTarget,
   mayLackHeaders,
+  rawHeader,
   rejectHeaders,
   rejectTarget,
   rejectTransferCoding,
-} from "./request-target.ts";
-import { abortResponse } from "./response-state.ts";
+} from "./request-head.ts";
+import { abortResponse } from "./response-end.ts";
 import { writeResponse } from "./write-response.ts";
 
 /** A request handler of Node's `http`, Express and Connect. */

@@ -10,7 +10,7 @@ import { errorBody, idHeaders, isCallPath, PRIVATE_NO_STORE, requestIds } from "
 import { JSON_TYPE } from "../protocol/index.ts";
 import { currentResponse, maxHeaderSize, STATUS_CODES, stopParsing } from "./fast/index.ts";
 import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
-import { countOf } from "./raw-headers.ts";
+import { countOf } from "./request-head.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */
 const LINGER_MS = 1_000;

@@ -15,7 +15,7 @@ import { type LocalServer, listen } from "#test/listen";
 import { requestContext } from "#test/request-context";
 import { currentContext, runInContext } from "../http/index.ts";
 import { node } from "./node.ts";
-import { isClosed } from "./response-state.ts";
+import { isClosed } from "./response-end.ts";
 import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
 import { writeResponse } from "./write-response.ts";
 

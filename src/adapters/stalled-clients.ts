@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { runOutsideRequests } from "../http/index.ts";
 import { byteCountersOf, hidesByteCounters } from "./fast/index.ts";
-import { abortResponse, isClosed } from "./response-state.ts";
+import { abortResponse, isClosed } from "./response-end.ts";
 
 /** How long a client may read nothing of a response that has unsent bytes. */
 const STALL_MS = 30_000;

@@ -10,8 +10,7 @@ import {
   releaseSentHeaders,
   writeHeadWithLength,
 } from "./fast/index.ts";
-import { closesConnection, endAfterBody } from "./lingering-close.ts";
-import { abortResponse, isClosed } from "./response-state.ts";
+import { abortResponse, closesConnection, endAfterBody, isClosed } from "./response-end.ts";
 import { destroyIfDisconnected, destroyIfStalled, hidesProgressOfWrite } from "./stalled-clients.ts";
 
 /**

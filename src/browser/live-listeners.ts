@@ -1,4 +1,4 @@
-import { type GapReason, isLater } from "../protocol/index.ts";
+import { type GapReason, isLater, START } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
 import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
@@ -118,11 +118,11 @@ export function buildRequest(): LiveRequest {
  *
  * A listener takes messages only if it has received everything before them, and not yet the last one: that alone makes
  * delivery complete, once and in order, whatever connection and whatever tab they come from. Of a batch, whose messages have no
- * positions of their own, a listener in between takes nothing.
+ * positions of their own, a listener in between takes nothing. What follows on the start is for the listeners at the start only.
  *
  * A gap is for the listeners that have not received what was lost. An expired feed is one for the listeners with this feed.
  *
- * @returns whether listeners remain in a channel with a gap: they need a new request
+ * @returns whether listeners remain in a channel with a gap, or before the oldest stored message: they need a new request
  */
 export function receive(frames: readonly Frame[]): boolean {
   let isIncomplete = false;
@@ -132,16 +132,20 @@ export function receive(frames: readonly Frame[]): boolean {
     if ("messages" in frame) {
       const { from, to, messages, isBatch } = frame;
       const moved = served.filter(({ position }) =>
-        isBatch ? position === from : !isLater(from, position) && isLater(to, position),
+        isBatch || from === START ? position === from : !isLater(from, position) && isLater(to, position),
       );
       for (const listener of moved) listener.position = to;
+      // What was removed before the start, these may have missed: their own request reports it.
+      if (from === START) isIncomplete ||= served.some(({ position }) => isLater(to, position));
       for (const message of messages)
         for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
     } else if ("reason" in frame) {
       const { from, feed, reason, windowMs = MAX_RELOAD_DELAY_MS } = frame;
       for (const listener of served)
         if (
-          (reason === "expired" ? listener.feed === feed : !isLater(listener.position, from)) &&
+          (reason === "expired"
+            ? listener.feed === feed
+            : !isLater(listener.position, from) && (from === START || listener.position !== START)) &&
           listeners.delete(listener)
         )
           callSafely(() => listener.gap?.(reason, windowMs));

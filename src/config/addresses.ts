@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
-import { parseServerUrl } from "./bus-url.ts";
+import { type BusAddress, hasUnusedPath, parseNamespace, parseServerUrl, splitBusUrl } from "./bus-url.ts";
 import { InvalidVariableError, quoteValue } from "./config-error.ts";
-import { type BusAddress, hasUnusedPath, parseNamespace, splitBusUrl } from "./namespace.ts";
 
 /** Returns the origins of `WEB_ORIGIN`, without duplicates. @see docs/protocol.md 8.2 */
 export function parseOrigins(text: string): readonly string[] {

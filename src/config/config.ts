@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
 import { parseBusUrl, parseHost, parseMetricsPath, parseMetricsToken, parseOrigins } from "./addresses.ts";
+import { defaultNamespace } from "./bus-url.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { misspelledVariables } from "./misspellings.ts";
-import { defaultNamespace } from "./namespace.ts";
 import { defaultRealm, parseRealm } from "./realm.ts";
 import { CREATE_SECRET, developmentSecret, parsePreviousSecrets, parseSecret } from "./secrets.ts";
 import { defaultSessionCookie, parseSessionCookie, withHostPrefix } from "./session-cookie.ts";

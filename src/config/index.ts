@@ -4,12 +4,12 @@ export {
   type RedisTarget,
   redisKeyPrefix,
   redisTargetOf,
+  resolveBusOptions,
   type ServerUrl,
 } from "./bus-url.ts";
 export { type Config, type ConfigOptions, loadConfig } from "./config.ts";
 export { ConfigError, type ConfigProblem } from "./config-error.ts";
 export { misspelledVariables, rejectUnknownOptions, unreportedMisspellings, unusedVariables } from "./misspellings.ts";
-export { resolveBusOptions } from "./namespace.ts";
 export { project_path, projectName } from "./project.ts";
 export { processRealm } from "./realm.ts";
 export {

@@ -4,8 +4,9 @@
  *
  * @see docs/protocol.md 7.1
  */
+
+import { namespaceOf } from "./bus-url.ts";
 import { InvalidVariableError, quoteValue } from "./config-error.ts";
-import { namespaceOf } from "./namespace.ts";
 import { UNNAMED_REALM } from "./realm.ts";
 
 /** The name in production, unless the application or the environment sets another one. Without a prefix. */

@@ -3,7 +3,7 @@ import { JSON_TYPE } from "../protocol/index.ts";
 import type { PushedBody } from "./pushed-body.ts";
 import { isPushedBody } from "./pushed-body.ts";
 import { idHeaders, requestIds } from "./request-ids.ts";
-import { isCallPath } from "./request-path.ts";
+import { isCallPath } from "./request-url.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
 /** The response of the handler of a page, a call, a file or live updates. `completeResponse` adds the common headers. */

@@ -1,5 +1,4 @@
-import { isValidHost, originOf } from "./host.ts";
-import { isUnambiguousTarget } from "./request-path.ts";
+import { isUnambiguousTarget, isValidHost, originOf } from "./request-url.ts";
 
 /** What the address of a client is read from. */
 export interface RequestSender {

@@ -4,7 +4,6 @@ export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
 export { ContextKey, ContextValues } from "./context-values.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
-export { formParameter } from "./form-parameter.ts";
 export {
   errorBody,
   type HandlerResponse,
@@ -20,7 +19,6 @@ export {
   unreadableRequestResponse,
   varying,
 } from "./handler-response.ts";
-export { isValidHost, originOf } from "./host.ts";
 export {
   type ByteCounter,
   FetchInboundRequest,
@@ -33,7 +31,7 @@ export {
 } from "./inbound-request.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
-export { publicOrigin } from "./origin.ts";
+export { publicOrigin, requireSameOrigin } from "./origin.ts";
 export { parseJson } from "./parse-json.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { fillRandom, randomHex } from "./random.ts";
@@ -59,8 +57,16 @@ export {
   logRefusal,
 } from "./request-failures.ts";
 export { idHeaders, type RequestIds, requestIds, traceIdOf } from "./request-ids.ts";
-export { canonicalPath, isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
-export { requireSameOrigin } from "./require-same-origin.ts";
+export {
+  canonicalPath,
+  formParameter,
+  isCallPath,
+  isUnambiguousTarget,
+  isValidHost,
+  isValidPath,
+  originOf,
+  pathBelowBase,
+} from "./request-url.ts";
 export {
   checkSecurityOptions,
   createDataHeaders,

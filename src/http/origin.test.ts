@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isSameOrigin, siteOrigins } from "./origin.ts";
+import { recordedLog } from "#test/recorded-log";
+import { requestContextOf } from "#test/request-context";
+import { isSameOrigin, requireSameOrigin, siteOrigins } from "./origin.ts";
 
 describe("isSameOrigin", () => {
   const sites = ["https://shop.example", "https://www.shop.example"];
@@ -75,4 +77,14 @@ describe("siteOrigins", () => {
       "https://shop.example",
     ]);
   });
+});
+
+it("logs at most 300 characters of each header of a rejected request, because these requests are not limited by a rate", () => {
+  const { log, lines } = recordedLog();
+  const headers = { origin: `https://${"a".repeat(5000)}.example`, "sec-fetch-site": "b".repeat(5000) };
+  const context = requestContextOf(new Request("http://localhost/__web/rpc/f", { method: "POST", headers }));
+  expect(() => requireSameOrigin(context, log, "call")).toThrow("Calls from another site are not allowed.");
+  const [line] = lines;
+  expect(line?.fields).toMatchObject({ origin: headers.origin.slice(0, 300), fetchSite: "b".repeat(300) });
+  expect(JSON.stringify(line).length).toBeLessThan(1500);
 });

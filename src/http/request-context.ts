@@ -2,9 +2,9 @@ import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
 import type { BodyLimit } from "./body-limit.ts";
 import { ContextKey, ContextValues } from "./context-values.ts";
-import { withoutFormParameter } from "./form-parameter.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+import { withoutFormParameter } from "./request-url.ts";
 import { checkHeader } from "./security-headers.ts";
 
 /** A frozen record of strings: the type of `request.query`, `request.headers` and `request.cookies`. */

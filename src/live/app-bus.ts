@@ -9,8 +9,8 @@ import {
   startBus,
 } from "../backends/index.ts";
 import { markPublishFailure } from "../logging/index.ts";
+import { START } from "../protocol/index.ts";
 import type { BusReader } from "./channel-subscription.ts";
-import { START } from "./feed.ts";
 import type { LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */

@@ -6,7 +6,7 @@ import { writeLimit } from "./write-limit.ts";
 /** How much one read of the bus returns. */
 const READ_LIMIT = writeLimit(1);
 
-/** The operations with which live updates read a bus. `read` also reads from `START` of feed.ts. */
+/** The operations with which live updates read a bus. `read` also reads from `START`. */
 export type BusReader = Pick<Bus, "position" | "read" | "watch">;
 
 /** Receives the messages of a channel: a connection, or a loop of the server. */

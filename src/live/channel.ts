@@ -3,11 +3,11 @@ import { ConfigError, rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import { type RequestContext, requireContext, UnavailableError } from "../http/index.ts";
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
-import { MAX_CHANNEL_NAME_BYTES } from "../protocol/index.ts";
+import { MAX_CHANNEL_NAME_BYTES, START } from "../protocol/index.ts";
 import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
 import { requireReadOldest } from "./app-bus.ts";
 import { currentBus } from "./app-registry.ts";
-import { START, signFeed } from "./feed.ts";
+import { signFeed } from "./feed.ts";
 
 /** How long `channel` waits for the bus, so that an unreachable bus does not delay pages for longer. */
 const POSITION_TIMEOUT_MS = 2_000;

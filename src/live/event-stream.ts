@@ -1,7 +1,7 @@
 import type { Message, Position, ReadLimit } from "../backends/index.ts";
 import type { BodyProducer, BodySink } from "../http/index.ts";
 import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
-import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason } from "../protocol/index.ts";
+import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason, START } from "../protocol/index.ts";
 import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor, shortId } from "./feed.ts";
@@ -202,7 +202,13 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
       this.#writeGap(reader, gap);
       return true;
     }
-    if (result.messages.length === 0 && !result.more) return reader.moveToEnd(result.end);
+    if (result.messages.length === 0 && !result.more) {
+      const isStart = reader.position === START;
+      const canContinue = await reader.moveToEnd(result.end);
+      // The client is told at once where an empty channel starts: after a lost connection, what was removed since is a gap.
+      if (isStart && this.#isOpen) this.#writePing();
+      return canContinue;
+    }
     // Written even if live messages of other feeds have filled the room since: otherwise a busy feed would prevent this
     // one from catching up.
     const last = result.messages.at(-1);

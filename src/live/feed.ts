@@ -73,14 +73,6 @@ function truncatedMac(text: Uint8Array, key: PurposeKeys["sign"]): Buffer {
 /** Marks a feed in a cursor whose gap was reported: it receives nothing more. It is not a position of any bus. */
 export const ENDED = "-";
 
-/**
- * The position of a feed that starts at the oldest stored message, until the channel is read for the first time. It is
- * earlier than every position of a bus, which are longer. `AppBus.openReader` reads from it.
- *
- * @see docs/protocol.md 10.3
- */
-export const START = "0";
-
 /** Returns a cursor: the positions of all feeds, in the order of the request. @see docs/protocol.md 10.3 */
 export function formatCursor(positions: readonly Position[]): string {
   return positions.join();

@@ -73,6 +73,18 @@ describe("a feed from the start", () => {
     expect((await poll(app, [feed], { after: cursor })).gaps).toEqual([["room", "reset"]]);
   });
 
+  it("tells an event stream at once where an empty channel starts, so that a later loss is a gap", async () => {
+    const feed = await fromStart();
+    const stream = await openEventStream(app, [feed]);
+    const { event, id = "" } = await stream.next();
+    expect([event, id]).toEqual(["ping", expect.stringMatching(/^[0-9a-z]{13}[.]/)]);
+    await stream.close();
+    bus.loseHistory();
+    const resumed = await openEventStream(app, [feed], { headers: { "last-event-id": id } });
+    expect((await resumed.next()).data).toEqual(["room", "reset"]);
+    await resumed.close();
+  });
+
   it("is independent of other feeds of its request", async () => {
     await publish("room", 1);
     await publish("other", "before");

@@ -1,8 +1,8 @@
 import { CSRF_HEADER, CSRF_META, FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
 import { ERROR_SCHEMA, errorResponses, operation, tagOf, takesFiles } from "./operation.ts";
-import type { JsonObject } from "./schema-registry.ts";
-import { SchemaRegistry } from "./schema-registry.ts";
+import type { JsonObject } from "./schemas.ts";
+import { SchemaRegistry } from "./schemas.ts";
 
 /** An OpenAPI document. @see OpenAPI Specification 3.1 */
 export interface Document {

@@ -1,7 +1,7 @@
 import { type ErrorCode, statusOf } from "../errors.ts";
 import { ARGUMENTS_FIELD, CSRF_HEADER, FORM_TYPE, JSON_TYPE, NDJSON_TYPE, type Parameter } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
-import type { JsonObject, SchemaRegistry } from "./schema-registry.ts";
+import type { JsonObject, SchemaRegistry } from "./schemas.ts";
 import { nullableSchema, shapeSchema, standardJsonSchema } from "./schemas.ts";
 
 /** The parts of an application that its operations depend on. */

@@ -85,6 +85,7 @@ export {
   MAX_QUERY_FEEDS,
   POLL_PATH,
   type PollResponse,
+  START,
 } from "./live.ts";
 export {
   CSRF_META,

@@ -28,6 +28,14 @@ export function isLater(position: string, reference: string): boolean {
 }
 
 /**
+ * The position of a feed that starts at the oldest stored message, until the channel is read for the first time. It is
+ * earlier than every position of a bus, which are longer. `AppBus.openReader` reads from it.
+ *
+ * @see docs/protocol.md 10.3
+ */
+export const START = "0";
+
+/**
  * Why a subscription is incomplete: the missed messages are no longer stored (`trimmed`), the bus lost its history
  * (`reset`), or the feed is no longer valid (`expired`). The server sends it and the browser passes it to the page.
  *

@@ -1,4 +1,4 @@
-import { clientKey } from "./client-key.ts";
+import { clientKey } from "./keys.ts";
 
 /** How long a client that has too many streams open should wait, in seconds. When one of them ends is not known. */
 export const STREAM_RETRY_SECONDS = 5;

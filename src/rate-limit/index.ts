@@ -1,9 +1,7 @@
-export { clientKey, clientNetwork } from "./client-key.ts";
 export { type ConcurrencyLimit, concurrencyLimit, STREAM_RETRY_SECONDS } from "./concurrency-limit.ts";
-export { hashedKey } from "./hashed-key.ts";
+export { clientKey, clientNetwork, hashedKey } from "./keys.ts";
 export { type MemoryRateStore, memoryRateStore } from "./memory-store.ts";
-export { CountLimit, checkCount, checkRate, type Rate } from "./rate.ts";
-export { retryAdvice } from "./retry-advice.ts";
+export { CountLimit, checkCount, checkRate, type Rate, retryAdvice } from "./rate.ts";
 export {
   type Balance,
   type CountMode,

@@ -1,7 +1,7 @@
+import type { Counts } from "./memory-counts.ts";
 import { MemoryCounts } from "./memory-counts.ts";
 import type { CountLimit } from "./rate.ts";
 import type { Balance, RateStore, Refusal, Use } from "./store.ts";
-import type { Counts } from "./window.ts";
 
 /**
  * How many limits have counts at once. Those of functions are as many as the code declares. An application that computes

@@ -1,11 +1,12 @@
 export { fileRevocations } from "./file.ts";
 export { RevocationLog, type RevocationNotifier, type RevocationSource } from "./log.ts";
-export { createLogEpoch, memoryRevocations } from "./memory.ts";
 export type { CheckedSession } from "./revoked-subjects.ts";
 export {
+  createLogEpoch,
   formatLogPosition,
   KEEP_SECONDS,
   type LogPosition,
+  memoryRevocations,
   parseLogPosition,
   type Revocation,
   type RevocationRead,

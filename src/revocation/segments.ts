@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants, link, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { createLogEpoch } from "./memory.ts";
-import { type Revocation, SUBJECT_PATTERN } from "./store.ts";
+import { createLogEpoch, type Revocation, SUBJECT_PATTERN } from "./store.ts";
 
 /** The beginning of a segment: what its entries continue. */
 export interface SegmentHeader {

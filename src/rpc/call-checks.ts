@@ -4,16 +4,24 @@
  * @see docs/protocol.md 3.2, and 3.9 for pages that belong to another build than the server
  */
 import { isJsonType, requireIdentityEncoding } from "../bodies/index.ts";
-import { CONNECTION_CLOSE, type InboundRequest, RequestError } from "../http/index.ts";
+import {
+  CONNECTION_CLOSE,
+  type HandlerResponse,
+  type InboundRequest,
+  type RequestContext,
+  RequestError,
+} from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import {
   BUILD_HEADER,
   BUILD_VERSION,
+  CSRF_HEADER,
   FORM_PREFIX,
   JSON_TYPE,
   type Signature,
   type StaleSide,
 } from "../protocol/index.ts";
+import { issueCsrfToken, sessionId, verifyCsrfToken } from "../session/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
 
 /**
@@ -143,4 +151,52 @@ export function isStaleError(error: unknown): error is RequestError {
 /** Returns which side is of the older build. With the same id, which no page of the build sends, it is the page. */
 function staleSide(pageBuild: string, serverBuild: string): StaleSide {
   return pageBuild > serverBuild ? "server" : "page";
+}
+
+/**
+ * Throws if a call of an `auth_required` function does not carry a valid CSRF token. Without `WEB_CSRF_SECRET`
+ * nothing is checked, and neither with a bearer token, which browsers never attach by themselves. A refused one does not get here.
+ *
+ * The error response carries a fresh token, because the page may be older than the sign-in if the user signed in in
+ * another tab. This does not help an attacker: cross-origin pages fail the origin check and cannot read the token.
+ *
+ * @param token the token of the request: by default that of the header, in a form that of the first field
+ * @throws RequestError `forbidden`
+ * @see docs/protocol.md 8.4
+ */
+export function requireCsrfToken(
+  context: RequestContext,
+  { options }: FunctionDefinition,
+  token: unknown = context.inbound.header(CSRF_HEADER),
+): void {
+  if (!options.auth_required || !context.config.csrfSecret || context.isBearer) return;
+  if (verifyCsrfToken(context, token)) return;
+  throw new RequestError("forbidden", "The page is older than your sign-in. Reload it and try again.", {
+    headers: { ...freshToken(context), ...CONNECTION_CLOSE },
+  });
+}
+
+/** The state of the sign-in before a call. */
+interface SignInTracker {
+  /** Returns the response with a fresh token, if the call has changed who is signed in. */
+  withFreshToken(response: HandlerResponse): HandlerResponse;
+}
+
+/** Tracks whether a call changes who is signed in, because the token of the calling page is invalid after that. */
+export function trackSignIn(context: RequestContext): SignInTracker {
+  if (!context.config.csrfSecret || context.isBearer) return { withFreshToken: (response) => response };
+  const idBefore = sessionId(context);
+  return {
+    withFreshToken(response) {
+      // Clients repeat a call that failed with 403 and a token. Only the missing token may cause this, not a 403 of
+      // the function, which has run already.
+      if (response.status === 403 || sessionId(context) === idBefore) return response;
+      return { ...response, headers: { ...response.headers, ...freshToken(context) } };
+    },
+  };
+}
+
+function freshToken(context: RequestContext): Readonly<Record<string, string>> {
+  const token = issueCsrfToken(context);
+  return token === null ? {} : { [CSRF_HEADER]: token };
 }

@@ -13,19 +13,19 @@ import { type CallCounter, requireLeft } from "../limits/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { BUILD_HEADER } from "../protocol/index.ts";
 import { type ConcurrencyLimit, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
-import { bindArguments, readArguments } from "./arguments.ts";
-import { adviseOfMaxBody, maxCallBody } from "./body-limits.ts";
+import { adviseOfMaxBody, bindArguments, maxCallBody, readArguments } from "./arguments.ts";
 import { logHandwrittenCall, withSimilarName } from "./call-advice.ts";
 import {
   type BuildSettings,
+  requireCsrfToken,
   requireFunction,
   requireJson,
   requirePost,
   requireSameSignature,
   requireSignIn,
+  trackSignIn,
 } from "./call-checks.ts";
 import { callerError, errorResponse, showInDevelopment } from "./caller-error.ts";
-import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
 import { outcomeResponse, runFunction } from "./run-function.ts";
 import type { FunctionDefinition } from "./server.ts";

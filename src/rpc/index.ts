@@ -1,6 +1,12 @@
-export { bindArguments, readArgumentsField } from "./arguments.ts";
-export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./body-limits.ts";
-export { isStaleError, requireFunction, requireSameSignature, requireSignIn } from "./call-checks.ts";
+export { adviseOfMaxBody, bindArguments, maxCallBody, maxFormBody, readArgumentsField } from "./arguments.ts";
+export {
+  isStaleError,
+  requireCsrfToken,
+  requireFunction,
+  requireSameSignature,
+  requireSignIn,
+  trackSignIn,
+} from "./call-checks.ts";
 export {
   callerError,
   callerErrorOfFunction,
@@ -11,7 +17,6 @@ export {
 } from "./caller-error.ts";
 export { type CheckCoverage, checkCoverage, uncheckedParts } from "./check-coverage.ts";
 export { coerceTo, MISMATCH } from "./coerce.ts";
-export { requireCsrfToken, trackSignIn } from "./csrf.ts";
 export {
   applySchemas,
   type CallSettings,

@@ -32,8 +32,7 @@ import { runBefore } from "./before.ts";
 import { bearerHeader, identify } from "./identify.ts";
 import { handleMetrics, respondToHealthCheck, respondToReadinessCheck } from "./monitoring.ts";
 import { compressPage } from "./page-compression.ts";
-import { isHealthPath } from "./request-target.ts";
-import { findPageForm } from "./router.ts";
+import { findPageForm, isHealthPath } from "./router.ts";
 import type { Site } from "./site.ts";
 
 /**

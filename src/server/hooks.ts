@@ -1,6 +1,6 @@
 import { currentContext, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { type RequestKind, requestTarget, type TargetSite } from "./request-target.ts";
+import { type RequestKind, requestTarget, type TargetSite } from "./router.ts";
 
 /**
  * What was running when an unexpected error was thrown. `background`: no request, for example a timer, or what a request has

@@ -29,6 +29,6 @@ export type {
 } from "./observe-request.ts";
 export { createAccessLog } from "./observe-request.ts";
 export { addressOf, handleFetch, handleRequest, logUnsent } from "./pipeline.ts";
-export { type RequestTarget, requestTarget } from "./request-target.ts";
+export { type RequestTarget, requestTarget } from "./router.ts";
 export { createSite, realtime, type Site } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";

@@ -5,7 +5,7 @@ import type { AppSessions } from "../session/index.ts";
 import type { Development } from "./development.ts";
 import type { Inspection } from "./modules.ts";
 import type { MetricsResponse } from "./monitoring.ts";
-import type { RequestTarget } from "./request-target.ts";
+import type { RequestTarget } from "./router.ts";
 
 /** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */
 export interface AppInternals {

@@ -10,7 +10,7 @@ import {
 } from "../http/index.ts";
 import type { AppLog, Logger } from "../logging/index.ts";
 import type { CallSettings } from "../rpc/index.ts";
-import { type RequestTarget, requestTarget, type TargetSite } from "./request-target.ts";
+import { type RequestTarget, requestTarget, type TargetSite } from "./router.ts";
 
 /** A request that is observed. */
 export interface ObservedRequest {

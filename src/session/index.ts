@@ -1,5 +1,5 @@
 export { AppSessions, type RevokedUser, SESSIONS, subjectOf } from "./app-sessions.ts";
-export type { Authenticate, BearerUser } from "./authenticate.ts";
+export type { Authenticate, BearerUser } from "./bearer.ts";
 export { identifyBearer, invalidTokenError, renewIdentity } from "./bearer.ts";
 export { hashToken, namesBearer, readBearerToken } from "./bearer-token.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";

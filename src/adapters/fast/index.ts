@@ -5,11 +5,10 @@
  * names of {@link FastWay} separated by commas. It is read once, when the process starts. No application needs it.
  */
 import type { IncomingMessage, ServerOptions } from "node:http";
+import { chunkedConnection, convertText, endInOneWrite, endOrdinarily, measureText } from "./bodies.ts";
 import { KEEP_ALIVE_MS } from "./keep-alive.ts";
 import { writeOrdinaryHead, writePreparedHead } from "./prepared-head.ts";
 import { ServerRequest } from "./server-request.ts";
-import { chunkedConnection } from "./shared-chunks.ts";
-import { convertText, endInOneWrite, endOrdinarily, measureText } from "./text-body.ts";
 
 /** The fast ways, each of which can be left out. */
 type FastWay = "heads" | "requests" | "texts" | "writes" | "chunks" | "idle";
@@ -47,6 +46,7 @@ export function fastServerOptions(versions: Readonly<Record<string, string | und
   return { keepAliveTimeout, IncomingMessage: ServerRequest as unknown as typeof IncomingMessage };
 }
 
+export { chunkOf } from "./bodies.ts";
 export { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
 export { createServer, isHttpServer, maxHeaderSize, STATUS_CODES, tlsOf } from "./node-http.ts";
 export {
@@ -58,4 +58,3 @@ export {
   stopParsing,
 } from "./private-members.ts";
 export { ServerRequest, takeArrivedBody } from "./server-request.ts";
-export { chunkOf } from "./shared-chunks.ts";

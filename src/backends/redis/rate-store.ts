@@ -5,7 +5,7 @@ import { defineScript, openRedisConnection, type RedisConnection, runScript } fr
 import { FallbackRateStore } from "./fallback-rate-store.ts";
 
 /**
- * The functions that both scripts share. The decisions are those of `memoryRateStore`, by the functions in window.ts.
+ * The functions that both scripts share. The decisions are those of `memoryRateStore`, by the functions in memory-counts.ts.
  *
  * Each key has a MessagePack array: the number of a bucket, then its count, for each bucket with calls, the oldest first.
  * (With text, the script took three times as long.) The key expires when none of them counts any more.
@@ -104,7 +104,7 @@ local calls, span, cost, mode = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(A
 local bucket, buckets, first, size, total = load(key, span, time)
 local counted = mode == 'charge' or mode == 'check' and total < calls
 if counted and cost > 0 then
-  -- As addCost in window.ts: all sums stay exact.
+  -- As addCost in memory-counts.ts: all sums stay exact.
   store(key, span, time, bucket, buckets, first, size, math.min(cost, 9007199254740991 - total))
   bucket, buckets, first, size, total = load(key, span, time)
 end

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatStoredHash, MAX_ITERATIONS, parseStoredHash } from "./stored-hash.ts";
+import { formatStoredHash, MAX_ITERATIONS, parseStoredHash } from "./passwords.ts";
 
 const HASH = "F2B+xpt0/2uKgMNvG2eRGKBu1Saa85Pht1l/oJA8Ybk=";
 const BYTES = Buffer.from(HASH, "base64");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clientKey, clientNetwork } from "./client-key.ts";
+import { clientKey, clientNetwork, hashedKey } from "./keys.ts";
 
 describe("clientNetwork", () => {
   it.each([
@@ -54,5 +54,21 @@ describe("clientKey", () => {
         },
       ),
     );
+  });
+});
+
+describe("hashedKey", () => {
+  it("is 22 characters long for any text, and different for different texts", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary", maxLength: 3 }), (one, other) => {
+        expect(hashedKey(one)).toMatch(/^[\w-]{22}$/);
+        expect(hashedKey(one) === hashedKey(other)).toBe(one === other);
+      }),
+    );
+    expect(hashedKey("x".repeat(10_000_000))).toHaveLength(22);
+  });
+
+  it("is different for unpaired surrogates, which are equal in UTF-8", () => {
+    expect(hashedKey("ada\ud800")).not.toBe(hashedKey("ada\ud801"));
   });
 });

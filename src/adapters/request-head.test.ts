@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isUnambiguousTarget } from "../http/index.ts";
-import { isPlainPath } from "./request-target.ts";
+import { isPlainPath } from "./request-head.ts";
 
 const SEGMENTS = [
   "",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { runWithCookie, signInCookie, testConfig } from "#test/request-context";
 import { deriveKey, session, signToken } from "../session/index.ts";
-import { issue_magic_token, verify_magic_token } from "./magic-token.ts";
+import { issue_magic_token, verify_magic_token } from "./tokens.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const SECRET = "a secret of the tests, long enough";

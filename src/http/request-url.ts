@@ -1,4 +1,4 @@
-import { FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PARAMETER, FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
 
 /**
  * Returns whether a path can be routed. Invalid paths are:
@@ -92,4 +92,71 @@ export function isCallPath(pathname: string, base: string | null): boolean {
   if (base === null) return pathname.includes(RPC_PREFIX) || pathname.includes(FORM_PREFIX);
   const path = pathBelowBase(pathname, base);
   return path !== null && (path.startsWith(RPC_PREFIX) || path.startsWith(FORM_PREFIX));
+}
+
+/**
+ * Returns whether the value of a `Host` header is a host, with or without a port, and nothing else.
+ *
+ * Runtimes join the header and the path to a URL. With `Host: a/admin?`, the client would choose another path than the
+ * one that a proxy or a guard in front has seen; with `Host: user@b`, another host.
+ *
+ * When unsure, the host is refused: only ASCII letters, digits and `.-_:[]` are accepted, and the URL parser must
+ * accept the whole.
+ *
+ * @see docs/protocol.md 2.2
+ * @see RFC 9110, section 7.2
+ */
+export function isValidHost(host: string): boolean {
+  return /^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host) && URL.canParse(`http://${host}`);
+}
+
+// A cache of one entry with the lifetime of the process. Most servers are reached under one host name, and parsing an
+// origin costs as much as all other checks of a call together.
+let cachedPrefix = "";
+let cachedOrigin = "";
+
+/** Returns the origin of a URL. The last result is cached. */
+export function originOf({ href }: URL): string {
+  const prefix = href.slice(0, href.indexOf("/", "https://".length));
+  if (prefix !== cachedPrefix) {
+    cachedOrigin = new URL(prefix).origin;
+    cachedPrefix = prefix;
+  }
+  return cachedOrigin;
+}
+
+/**
+ * Returns the URL without the parameter that names the function of a form. Pages never see it: their links and redirects
+ * would send the form again.
+ *
+ * The parameter is recognized by its decoded name, as the server reads it. If `?%5F%5Fform=<other>` were kept, it would
+ * precede the page's own parameter in the addresses of its forms, and a link could choose the function that they call.
+ * Other parameters stay as they were written.
+ *
+ * @see docs/protocol.md 15.1
+ */
+export function withoutFormParameter(url: URL): URL {
+  if (!hasFormParameter(url)) return url;
+  const result = new URL(url);
+  const others = url.search
+    .slice(1)
+    .split("&")
+    .filter((part) => part !== "" && !isFormParameter(part));
+  result.search = others.join("&");
+  return result;
+}
+
+/** Returns the value of the parameter that names the function of a form: the first one, decoded; `null` without one. */
+export function formParameter(url: URL): string | null {
+  return hasFormParameter(url) ? url.searchParams.get(FORM_PARAMETER) : null;
+}
+
+/** Parsing the parameters is avoided for most queries, because this runs for every request of a page. */
+function hasFormParameter(url: URL): boolean {
+  return (url.search.includes(FORM_PARAMETER) || url.search.includes("%")) && url.searchParams.has(FORM_PARAMETER);
+}
+
+/** Returns whether a part of a query is the parameter. `URLSearchParams` removes one leading `?`. */
+function isFormParameter(part: string): boolean {
+  return new URLSearchParams(`?${part}`).has(FORM_PARAMETER);
 }

@@ -1,10 +1,15 @@
 /**
- * The texts of calls and pages, written together with their heads.
+ * Bodies in fewer writes: the texts of calls and pages, written together with their heads, and messages that are sent to many
+ * connections, each encoded once for all of them, in one write in place of four.
  *
- * Measured gain of one write in place of two: 6 % of the processor time of a call on Node 20, 4 % on Node 24; 3 to 5 % of a page.
- * Of the conversion of texts: 8 % of a page on Node 20, 9 % on Node 24; calls have shorter texts.
+ * Measured gain of one write of a text in place of two: 6 % of the processor time of a call on Node 20, 4 % on Node 24; 3 to 5 % of a
+ * page. Of the conversion of texts: 8 % of a page on Node 20, 9 % on Node 24; calls have shorter texts. Of the messages: a quarter of
+ * the processor time of one that 300 connections receive, on Node 20 and 24.
  */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { NodeResponse } from "./node-http.ts";
+import { currentResponse } from "./private-members.ts";
 
 /** A text as it is written. */
 export interface EncodedText {
@@ -65,3 +70,34 @@ export function endInOneWrite({ text, encoding }: EncodedText, response: ServerR
 export function endOrdinarily({ text, encoding }: EncodedText, response: ServerResponse): void {
   response.end(text, encoding);
 }
+
+/**
+ * Returns the connection of a response if a chunk may be written to it next: the response is the current one of the
+ * connection, its body is chunked, nothing is buffered in the response itself, and no other package has replaced `write`,
+ * for example to compress.
+ */
+export function chunkedConnection(response: ServerResponse): Socket | null {
+  const { socket, chunkedEncoding, write, writableCorked } = response;
+  if (!chunkedEncoding || !socket || write !== NodeResponse.prototype.write) return null;
+  // Since Node 26, a response buffers its writes until the next tick. A chunk written to the connection would overtake them.
+  if (writableCorked > 0) return null;
+  return socket.writable && !response.writableEnded && currentResponse(socket) === response ? socket : null;
+}
+
+/** The chunks by their bytes, as long as these are used. */
+const chunks = new WeakMap<Uint8Array, Buffer>();
+
+/**
+ * Returns bytes as a chunk of a chunked body, encoded once for all responses with the same bytes, which must not change.
+ *
+ * @see RFC 9112, section 7.1
+ */
+export function chunkOf(bytes: Uint8Array): Buffer {
+  const existing = chunks.get(bytes);
+  if (existing) return existing;
+  const chunk = Buffer.concat([Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, END]);
+  chunks.set(bytes, chunk);
+  return chunk;
+}
+
+const END = Buffer.from("\r\n");

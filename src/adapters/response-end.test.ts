@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closesConnection } from "./lingering-close.ts";
+import { closesConnection } from "./response-end.ts";
 
 describe("closesConnection", () => {
   it.each([

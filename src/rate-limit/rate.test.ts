@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryAdvice } from "./retry-advice.ts";
+import { retryAdvice } from "./rate.ts";
 
 describe("retryAdvice", () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { Authenticate } from "./authenticate.ts";
+import type { Authenticate } from "./bearer.ts";
 
 // What authenticate can return.
 (async () => ({ sub: "ada" })) satisfies Authenticate;

@@ -4,8 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { readUntil } from "#test/raw-http";
 import { recordedLog } from "#test/recorded-log";
-import { connectionsAboveShare } from "./connection-share.ts";
-import { Connections } from "./connections.ts";
+import { Connections, connectionsAboveShare } from "./connections.ts";
 import { guardFileDescriptors } from "./file-descriptors.ts";
 import { serverOptions } from "./serve.ts";
 
