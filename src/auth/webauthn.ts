@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { ValueError } from "../errors.ts";
 import { parseJson } from "../http/index.ts";
 import { constantTimeEqual } from "../session/index.ts";
-import { decodeCborMap } from "./cose-key.ts";
-import { isCurvePoint, parseSignature, type SignatureVerifier, verifyP256 } from "./ecdsa-signature.ts";
+import { decodeCborMap, isCurvePoint, parseSignature, type SignatureVerifier, verifyP256 } from "./p256.ts";
 import { requireBytes } from "./require-bytes.ts";
 
 /** The response of a browser to a sign-in with a passkey, and the values that the server expects in it. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bytesToBigInt, ORDER, parseDerSignature, parseSignature } from "./ecdsa-signature.ts";
+import { bytesToBigInt, ORDER, parseDerSignature, parseSignature } from "./p256.ts";
 
 /** r and s of two signatures of RFC 6979, A.2.5: the highest bit of r is set, that of s is not. */
 const R = 0xefd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716n;
