@@ -1,13 +1,24 @@
 import { resolve } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
-import { parseBusUrl, parseHost, parseMetricsPath, parseMetricsToken, parseOrigins } from "./addresses.ts";
 import { defaultNamespace } from "./bus-url.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { misspelledVariables } from "./misspellings.ts";
 import { defaultRealm, parseRealm } from "./realm.ts";
 import { CREATE_SECRET, developmentSecret, parsePreviousSecrets, parseSecret } from "./secrets.ts";
 import { defaultSessionCookie, parseSessionCookie, withHostPrefix } from "./session-cookie.ts";
-import { type Environment, parseBoolean, parseChoice, parseInteger, parseMode, type Variable } from "./variables.ts";
+import {
+  type Environment,
+  parseBoolean,
+  parseBusUrl,
+  parseChoice,
+  parseHost,
+  parseInteger,
+  parseMetricsPath,
+  parseMetricsToken,
+  parseMode,
+  parseOrigins,
+  type Variable,
+} from "./variables.ts";
 
 /** The configuration, read from the environment once at start. Frozen. */
 export interface Config {
