@@ -1,13 +1,17 @@
 export { type ConcurrencyLimit, concurrencyLimit, STREAM_RETRY_SECONDS } from "./concurrency-limit.ts";
 export { clientKey, clientNetwork, hashedKey } from "./keys.ts";
 export { type MemoryRateStore, memoryRateStore } from "./memory-store.ts";
-export { CountLimit, checkCount, checkRate, type Rate, retryAdvice } from "./rate.ts";
 export {
   type Balance,
+  CountLimit,
   type CountMode,
+  checkCount,
+  checkRate,
   type ManagedRateStore,
+  type Rate,
   type RateStore,
   type Refusal,
+  retryAdvice,
   StoreUnavailableError,
   type Use,
-} from "./store.ts";
+} from "./rate.ts";

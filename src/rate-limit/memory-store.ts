@@ -1,7 +1,6 @@
 import type { Counts } from "./memory-counts.ts";
 import { MemoryCounts } from "./memory-counts.ts";
-import type { CountLimit } from "./rate.ts";
-import type { Balance, RateStore, Refusal, Use } from "./store.ts";
+import type { Balance, CountLimit, RateStore, Refusal, Use } from "./rate.ts";
 
 /**
  * How many limits have counts at once. Those of functions are as many as the code declares. An application that computes
