@@ -1,8 +1,8 @@
 import { h, type VNode } from "preact";
 import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
 import { FORM_TYPE, fieldErrorId, formHead, isSubmissionOf, selectedValues, withSelection } from "../protocol/index.ts";
-import type { FormRendering, OpenForm } from "./form-rendering-state.ts";
 import { addChoice, checkFormFields } from "./form-warnings.ts";
+import type { FormRendering, OpenForm } from "./render-state.ts";
 import { locationOf, MarkupError, type RenderState } from "./render-state.ts";
 
 /** The props of an element. JSX has checked them against its type. */

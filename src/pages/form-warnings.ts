@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { bindForm, type FormTarget, shapeOf } from "../forms/index.ts";
 import { type Parameter, valueOfOption } from "../protocol/index.ts";
-import type { Choice, FieldKind, FormChoices, FormRendering, OpenForm } from "./form-rendering-state.ts";
+import type { Choice, FieldKind, FormChoices, FormRendering, OpenForm } from "./render-state.ts";
 import { describeLocation, locationOf } from "./render-state.ts";
 
 /**

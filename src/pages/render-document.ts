@@ -13,10 +13,9 @@ import { pageTag } from "../session/index.ts";
 import { type Assets, writeDocument } from "./document.ts";
 import { mergeAttributes, splitHead } from "./document-elements.ts";
 import type { ErrorPage } from "./error-page.ts";
-import { FormRendering } from "./form-rendering-state.ts";
 import type { Layout, LayoutMarkup } from "./layout.ts";
 import type { PageOptions } from "./page.ts";
-import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";
+import { type ElementLocation, FormRendering, MarkupError, type RenderState } from "./render-state.ts";
 import { renderMarkup } from "./rendering.ts";
 
 /** The settings that all pages of an application share. */
