@@ -6,8 +6,7 @@ import { currentContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { UnreachableError } from "../reconnect.ts";
 import { RevocationLog } from "./log.ts";
-import type { RevocationStore } from "./store.ts";
-import { memoryRevocations } from "./store.ts";
+import { memoryRevocations, type RevocationStore } from "./store.ts";
 
 const MISCONFIGURED = new ConfigError([
   { variable: "WEB_BUS_URL", problem: "is used by another application.", fix: "Choose another namespace." },

@@ -6,7 +6,7 @@ import { type Arguments, isBlob, type Parameter, type Signature } from "../proto
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 import type { FunctionDefinition } from "./server.ts";
 import type { ParameterCheck, ParameterChecks, TypeMismatch } from "./strict-checks.ts";
-import { describeReceived, valuePath } from "./value-path.ts";
+import { describeReceived, valuePath } from "./validate.ts";
 
 /** The maximum length at which an unknown name is shown in an error, in characters. */
 const MAX_NAME_LENGTH = 40;

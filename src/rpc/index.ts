@@ -42,5 +42,4 @@ export {
   server,
 } from "./server.ts";
 export { checkTimeLimit } from "./time-limit.ts";
-export { issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
-export { isSecretName } from "./value-path.ts";
+export { isSecretName, issuesByField, type StandardSchema, validateArguments } from "./validate.ts";

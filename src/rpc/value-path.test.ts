@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSecretName } from "./value-path.ts";
+import { isSecretName } from "./validate.ts";
 
 describe("a name that looks like a secret", () => {
   it.each([

@@ -11,7 +11,7 @@ import {
   ORDER,
   parseDerSignature,
   type SignatureVerifier,
-} from "../../src/auth/ecdsa-signature.ts";
+} from "../../src/auth/p256.ts";
 import { cose_to_raw_point } from "../../src/auth/index.ts";
 import { verifyAssertion } from "../../src/auth/webauthn.ts";
 import { hex, ORIGIN, Passkey, RP_ID, sha256, verifiers } from "./webauthn-passkey.ts";
