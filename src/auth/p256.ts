@@ -4,7 +4,7 @@ import { ValueError } from "../errors.ts";
 import { requireBytes } from "./require-bytes.ts";
 
 /** The size of a coordinate, and of each number of a signature, in bytes. */
-export const COORDINATE_BYTES = 32;
+const COORDINATE_BYTES = 32;
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;

@@ -81,7 +81,7 @@ function parseOrigin(text: string): string | null {
  *
  * @see docs/protocol.md 8.2
  */
-export function siteOriginsFor(context: RequestContext): readonly string[] {
+function siteOriginsFor(context: RequestContext): readonly string[] {
   return siteOrigins(inputOf(context, context.config.origins));
 }
 

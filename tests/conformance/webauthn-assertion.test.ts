@@ -5,8 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { encodeCBOR } from "@levischuck/tiny-cbor";
 import { describe, expect, it } from "vitest";
-import { parseSignature } from "../../src/auth/p256.ts";
 import { type AssertionOptions, verify_webauthn_assertion } from "../../src/auth/index.ts";
+import { parseSignature } from "../../src/auth/p256.ts";
 import { verifyAssertion } from "../../src/auth/webauthn.ts";
 import { ValueError } from "../../src/index.ts";
 import { type AssertionChanges, FLAGS, Passkey, sha256, verifiers } from "./webauthn-passkey.ts";

@@ -4,8 +4,8 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { encodeCBOR } from "@levischuck/tiny-cbor";
 import { p256 } from "@noble/curves/nist.js";
-import { type SignatureVerifier, type SignedMessage, verifyP256 } from "../../src/auth/p256.ts";
 import type { AssertionOptions } from "../../src/auth/index.ts";
+import { type SignatureVerifier, type SignedMessage, verifyP256 } from "../../src/auth/p256.ts";
 
 /** Verifies with `@noble/curves`, which shares no code with OpenSSL. As in plain ECDSA, a high s is accepted. */
 const verifyNoble: SignatureVerifier = ({ point, message, signature }: SignedMessage) =>

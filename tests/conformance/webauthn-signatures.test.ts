@@ -5,14 +5,8 @@ import { hkdfSync } from "node:crypto";
 import { p256 } from "@noble/curves/nist.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  bytesToBigInt,
-  isCurvePoint,
-  ORDER,
-  parseDerSignature,
-  type SignatureVerifier,
-} from "../../src/auth/p256.ts";
 import { cose_to_raw_point } from "../../src/auth/index.ts";
+import { bytesToBigInt, isCurvePoint, ORDER, parseDerSignature, type SignatureVerifier } from "../../src/auth/p256.ts";
 import { verifyAssertion } from "../../src/auth/webauthn.ts";
 import { hex, ORIGIN, Passkey, RP_ID, sha256, verifiers } from "./webauthn-passkey.ts";
 
