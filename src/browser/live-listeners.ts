@@ -81,15 +81,10 @@ export const listeners = new Set<Listener>();
 /** All displays of presence of the page. After a change, call `watchPage()` and `restart()` of live.ts. */
 export const presences = new Set<PresenceListener>();
 
-/** Returns the tokens of the presence of this page. */
-export function ownTokens(): string[] {
-  return [...presences].map(({ token }) => token);
-}
-
-/** Removes a tab and its listeners. @returns whether it was there */
-export function removeTab(id: string): boolean {
-  for (const listener of listeners) if (listener.tab === tabs.get(id)) listeners.delete(listener);
-  return tabs.delete(id);
+/** Removes a tab and its listeners, if it is there. @returns whether it was */
+export function removeTab(removed: Tab | undefined): boolean {
+  for (const listener of listeners) if (listener.tab === removed) listeners.delete(listener);
+  return tabs.delete(removed?.id ?? "");
 }
 
 /**
@@ -108,7 +103,7 @@ export function buildRequest(): LiveRequest {
     feeds: requested.map(({ feed }) => feed),
     channels: [...earliest.keys()],
     positions: requested.map(({ position }) => position),
-    tokens: [...new Set([ownTokens(), ...others.map(({ tokens = [] }) => tokens)].flat())],
+    tokens: [...[...presences].map(({ token }) => token), ...others.flatMap(({ tokens }) => tokens ?? [])],
     tabs: [me, ...others],
   };
 }
@@ -122,7 +117,8 @@ export function buildRequest(): LiveRequest {
  *
  * A gap is for the listeners that have not received what was lost. An expired feed is one for the listeners with this feed.
  *
- * @returns whether listeners remain in a channel with a gap, or before the oldest stored message: they need a new request
+ * @returns whether the request has to change: listeners remain in a channel with a gap or before the oldest stored message, or
+ *   there are none at all
  */
 export function receive(frames: readonly Frame[]): boolean {
   let isIncomplete = false;
@@ -150,6 +146,7 @@ export function receive(frames: readonly Frame[]): boolean {
         )
           callSafely(() => listener.gap?.(reason, windowMs));
         else isIncomplete = true;
+      isIncomplete ||= !listeners.size;
     } else {
       for (const listener of presences)
         if (listener.channel === channel) callSafely(() => listener.frame(frame.presence));

@@ -25,7 +25,7 @@ import {
   type LiveRequest,
   listeners,
   me,
-  ownTokens,
+  presences,
   receive,
   removeTab,
   type Tab,
@@ -34,40 +34,21 @@ import {
 import { getPageData } from "./page-data.ts";
 import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
 
-/** What a tab wants to receive. */
-interface Want {
-  readonly id: string;
-  readonly version: number;
-  readonly feeds: readonly (readonly [feed: string, channel: string, position: string])[];
-  readonly tokens: readonly string[];
-}
-
-/** The state of the leader: sent when it has changed, and as a heartbeat. */
-interface Heartbeat {
-  readonly isHidden: boolean;
-  /** The versions of the tabs that the connection contains, by id. Absent for a new leader, to which each tab posts what it wants. */
-  readonly served?: Readonly<Record<string, number>>;
-  /** The positions of the connection, by channel. */
-  readonly positions?: Readonly<Record<string, string>>;
-}
-
 /** A message between the tabs: one of its members. */
 interface Broadcast {
-  readonly want?: Want;
+  /** What a tab wants to receive. */
+  readonly want?: Tab & { readonly feeds: readonly (readonly [feed: string, channel: string, position: string])[] };
+  /** What the leader has received. */
   readonly frames?: readonly Frame[];
-  readonly beat?: Heartbeat;
+  /** The state of the leader: when it has changed, and as a heartbeat. Without the last two, each tab posts what it wants. */
+  readonly beat?: readonly [
+    isHidden: boolean,
+    tabs: typeof tabs,
+    channels?: readonly string[],
+    positions?: readonly string[],
+  ];
   /** The id of a tab that has to connect itself: there are more channels than one connection can have. */
-  readonly dismissed?: string;
-}
-
-/** The functions of live.ts. */
-interface LiveConnection {
-  /** Connects again after a time in milliseconds, or posts what this tab wants. */
-  readonly restart: (ms?: number) => void;
-  /** Closes the connection. */
-  readonly disconnect: () => void;
-  /** Connects without other tabs. */
-  readonly connectAlone: () => void;
+  readonly dismissed?: string | undefined;
 }
 
 /** Whether this page has a connection. */
@@ -78,12 +59,17 @@ export let isShared = false;
 let isAlone = false;
 /** The request of the connection that is open. */
 let openRequest: LiveRequest | undefined;
+let leaving: AbortController;
 let post: (message: Broadcast) => void;
-/** Releases the locks and closes the channels of the present membership. */
-let close: () => void;
 
-/** Shares the connection with the other tabs of the browser, if it allows that and this page does not do so already. */
-export function join({ restart, disconnect, connectAlone }: LiveConnection): void {
+/**
+ * Shares the connection with the other tabs of the browser, if it allows that and this page does not do so already.
+ *
+ * @param restart connects again after a time in milliseconds, or posts what this tab wants
+ * @param disconnect closes the connection
+ * @param connectAlone connects without the other tabs
+ */
+export function join(restart: (ms?: number) => void, disconnect: () => void, connectAlone: () => void): void {
   const { locks } = navigator;
   // Browsers have no locks on pages of http:, except those of localhost.
   if (isShared || isAlone || !locks || !globalThis.BroadcastChannel) return;
@@ -92,18 +78,30 @@ export function join({ restart, disconnect, connectAlone }: LiveConnection): voi
   const name = `${prefix}?${tag}`;
   const channel = new BroadcastChannel(name);
   const signIns = new BroadcastChannel(prefix);
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  const left = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   const id = `${Math.random()}`;
   /** The number of times that this tab got the lock. */
   let turns = 0;
   let isLeaderHidden = false;
   let heardAt = performance.now();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const left = new Promise<void>((resolve) =>
+    signal.addEventListener("abort", () => {
+      clearInterval(timer);
+      channel.close();
+      signIns.close();
+      tabs.forEach(removeTab);
+      isShared = false;
+      isLeader = me.isServed = true;
+      resolve();
+    }),
+  );
 
+  /** Leaves the other tabs for good, unless this tab has left anyway. */
   function leaveForGood(): void {
+    if (signal.aborted) return;
     isAlone = true;
-    leave();
+    leaving.abort();
     connectAlone();
   }
 
@@ -120,7 +118,7 @@ export function join({ restart, disconnect, connectAlone }: LiveConnection): voi
       .request(name, options, () => {
         if (signal.aborted) return;
         turn = ++turns;
-        for (const id of tabs.keys()) removeTab(id);
+        tabs.forEach(removeTab);
         openRequest = undefined;
         isLeader = true;
         sendHeartbeat();
@@ -137,79 +135,64 @@ export function join({ restart, disconnect, connectAlone }: LiveConnection): voi
       });
   }
 
-  function addTab({ id, version, feeds, tokens }: Want): void {
-    const known = tabs.get(id);
-    if (known?.version === version) return;
-    removeTab(id);
-    const tab: Tab = { id, version, tokens, isServed: false };
-    tabs.set(id, tab);
-    for (const [feed, channel, position] of feeds) listeners.add({ tab, feed, channel, position });
-    if (!known) {
-      const remove = () => {
-        if (isLeader && removeTab(id)) restart(MERGE_MS);
-      };
-      locks.request(name + id, { signal }, remove).catch(() => {}); // aborted when this tab leaves
-    }
-    if (document.hidden) sendHeartbeat(); // a visible tab replaces this one
-    restart(MERGE_MS);
-  }
-
-  function handleHeartbeat({ isHidden, served, positions }: Heartbeat): void {
-    isLeaderHidden = isHidden;
-    if (!positions || served?.[me.id] !== me.version) postWant();
-    else if (!isLeader) {
-      me.isServed = true;
-      disconnect();
-      for (const { tab, channel, position } of listeners) {
-        const reached = positions[channel];
-        if (tab === me && (!reached || isLater(reached, position))) restart();
-      }
-    }
-    if (!isLeader) check();
-  }
-
   channel.onmessage = ({ data: { want, frames, beat, dismissed } }: MessageEvent<Broadcast>) => {
     if (want) {
-      if (isLeader) addTab(want);
+      const { id, version, tokens, feeds } = want;
+      const known = tabs.get(id);
+      if (!isLeader || known?.version === version) return;
+      removeTab(known);
+      const tab = { id, version, tokens, isServed: false };
+      tabs.set(id, tab);
+      for (const [feed, channel, position] of feeds) listeners.add({ tab, feed, channel, position });
+      if (!known)
+        locks
+          .request(name + id, { signal }, () => {
+            if (removeTab(tabs.get(id))) restart(MERGE_MS);
+          })
+          .catch(leaveForGood);
+      if (document.hidden) sendHeartbeat(); // a visible tab replaces this one
+      restart(MERGE_MS);
       return;
     }
     heardAt = performance.now();
     if (frames && me.isServed) receive(frames);
-    if (beat) handleHeartbeat(beat);
     if (dismissed === me.id) leaveForGood();
+    if (!beat) return;
+    const [isHidden, served, channels, positions] = beat;
+    const known = served.get(me.id);
+    isLeaderHidden = isHidden;
+    if (!channels || !positions || !known?.isServed || known.version !== me.version) postWant();
+    else if (!isLeader) {
+      me.isServed = true;
+      disconnect();
+      for (const { tab, channel, position } of listeners) {
+        const reached = positions[channels.indexOf(channel)];
+        if (tab === me && (!reached || isLater(reached, position))) restart();
+      }
+    }
+    if (!isLeader) check();
   };
-  signIns.onmessage = ({ data }) => {
-    if (isLeader && data !== tag) restart();
-  };
+  signIns.onmessage = ({ data }) => isLeader && data !== tag && restart();
   signIns.postMessage(tag);
   const timer = setInterval(check, HEARTBEAT_MS);
   document.addEventListener("visibilitychange", check, { signal });
   post = (message) => channel.postMessage(message);
-  close = () => {
-    leaving.abort();
-    clearInterval(timer);
-    channel.close();
-    signIns.close();
-  };
   isShared = true;
   isLeader = me.isServed = false;
   me.id = "";
-  const enter = () => {
-    me.id = id;
-    restart();
-    return left;
-  };
-  locks.request(name + id, { signal }, enter).catch(() => {}); // aborted, or refused as the other one
+  locks
+    .request(name + id, { signal }, () => {
+      me.id = id;
+      restart();
+      return left;
+    })
+    .catch(leaveForGood);
   lead({ signal });
 }
 
 /** Stops sharing, so that the page can be frozen or kept in the back/forward cache, and other tabs need not wait. */
 export function leave(): void {
-  if (!isShared) return;
-  close();
-  for (const id of tabs.keys()) removeTab(id);
-  isShared = false;
-  isLeader = me.isServed = true;
+  if (isShared) leaving.abort();
 }
 
 /** Passes frames of the connection to the other tabs. */
@@ -219,11 +202,10 @@ export function passOn(frames: readonly Frame[]): void {
 
 /** Posts what this tab wants. */
 export function postWant(): void {
-  if (!me.id) return;
-  const feeds = [...listeners].flatMap(({ tab, feed, channel, position }) =>
-    tab === me ? [[feed, channel, position] as const] : [],
-  );
-  post({ want: { id: me.id, version: me.version, feeds, tokens: ownTokens() } });
+  const feeds = [...listeners]
+    .filter(({ tab }) => tab === me)
+    .map(({ feed, channel, position }) => [feed, channel, position] as const);
+  if (me.id) post({ want: { ...me, feeds, tokens: [...presences].map(({ token }) => token) } });
 }
 
 /** Notifies the other tabs that a connection is open, before any of its frames. */
@@ -235,19 +217,11 @@ export function announce(request: LiveRequest): void {
 
 /** Lets the tab that has joined last connect itself, because one connection cannot have the channels of all. */
 export function dismissTab(): void {
-  const [dismissed = ""] = [...tabs.keys()].reverse();
-  removeTab(dismissed);
-  post({ dismissed });
+  const tab = [...tabs.values()].pop();
+  removeTab(tab);
+  post({ dismissed: tab?.id });
 }
 
 function sendHeartbeat(): void {
-  const state = openRequest && {
-    served: Object.fromEntries(
-      [...tabs.values()].flatMap(({ id, version, isServed }) => (isServed ? [[id, version]] : [])),
-    ),
-    positions: Object.fromEntries(
-      openRequest.channels.map((channel, i) => [channel, openRequest?.positions[i] as string]),
-    ),
-  };
-  post({ beat: { isHidden: document.hidden, ...state } });
+  post({ beat: [document.hidden, tabs, openRequest?.channels, openRequest?.positions] });
 }

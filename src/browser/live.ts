@@ -19,16 +19,7 @@ import {
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
-import {
-  buildRequest,
-  type Frame,
-  type LiveRequest,
-  listeners,
-  me,
-  presences,
-  receive,
-  tabs,
-} from "./live-listeners.ts";
+import { buildRequest, type Frame, type LiveRequest, me, receive, tabs } from "./live-listeners.ts";
 import { announce, dismissTab, isLeader, isShared, join, leave, passOn, postWant } from "./live-tabs.ts";
 import { getPageData } from "./page-data.ts";
 import { getNavigation } from "./reload.ts";
@@ -76,9 +67,13 @@ async function run(): Promise<void> {
   // Without other tabs, the open one may be the last connection that the browser allows.
   if (!isShared) open?.abort();
   while (run === currentRun && isLeader) {
-    let request = buildRequest();
-    for (; tabs.size && isTooLarge(request); request = buildRequest()) dismissTab();
-    if (!request.feeds.length && !request.tokens.length) break;
+    const request = buildRequest();
+    const size = Math.max(request.feeds.length, request.tokens.length);
+    if (!size) break;
+    if (size > maxFeeds && tabs.size) {
+      dismissTab();
+      continue;
+    }
     const isStream = !isReleased && performance.now() >= streamAt;
     const controller = new AbortController();
     attempt = controller;
@@ -138,7 +133,7 @@ function disconnect(): void {
 
 /** Shares the connection with other tabs, unless this page does so already. */
 function shareConnection(): void {
-  join({ restart, disconnect, connectAlone });
+  join(restart, disconnect, connectAlone);
 }
 
 /** Connects without other tabs. */
@@ -203,7 +198,6 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
     } finally {
       share(frames);
     }
-    if (!listeners.size && !presences.size && !tabs.size) return;
   }
 }
 
@@ -237,17 +231,14 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
   }
   const { events, gaps, presence = [], cursor, more }: PollResponse = await response.json();
   if (signal.aborted) return;
-  const frames: Frame[] = events.flatMap(([channel, message, id]) =>
-    id ? advance(request, id, (name) => (name === channel ? [message] : [])) : [],
-  );
   // Throws if the JSON is not the application's: it has no cursor.
-  const rest = advance(request, cursor, (name) =>
-    events.flatMap(([channel, message, id]) => (channel === name && !id ? [message] : [])),
+  const frames = advance(request, cursor, (name) =>
+    events.filter(([channel]) => channel === name).map(([, message]) => message),
   );
   succeed(request, controller);
   share([
-    ...frames,
-    ...rest.map((frame) => ({ ...frame, isBatch: true })),
+    // Not by the positions of single messages: a listener in between waits for the next poll.
+    ...frames.map((frame) => ({ ...frame, isBatch: true })),
     ...gaps.map((gap) => gapOf(request, gap)),
     ...presence.map(([channel, presence]) => ({ channel, presence })),
   ]);
@@ -303,10 +294,6 @@ function gapOf(
   const [from, feed] = [positions[index], feeds[index]] as [string, string]; // the server names channels of the request
   positions[index] = "";
   return { channel, from, feed, reason, windowMs };
-}
-
-function isTooLarge({ feeds, tokens }: LiveRequest): boolean {
-  return feeds.length > maxFeeds || tokens.length > MAX_FEEDS;
 }
 
 /** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
