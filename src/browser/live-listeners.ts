@@ -11,7 +11,7 @@ export interface Tab {
   /** Whether a connection that was opened after the tab had joined contains its listeners: before, it takes nothing. */
   isServed: boolean;
   /** The tokens of its presence. */
-  tokens?: readonly string[];
+  tokens: readonly string[];
 }
 
 /** One call of `subscribe`: of this page, or without functions one of another tab, for which this page asks. */
@@ -47,30 +47,25 @@ export interface LiveRequest {
 }
 
 /**
- * What a connection has received: all `messages` of a channel after `from`, up to `to`; a gap after `from`; or a frame of
- * presence. It is passed to all tabs, and does not depend on the connection or on what was received before it.
+ * What a connection has received of a channel: all messages after `from`, up to `to`; with a reason a gap after `from`; or a
+ * frame of presence. It is passed to all tabs, and does not depend on the connection or on what was received before it.
  */
-export type Frame =
-  | {
-      readonly channel: string;
-      readonly from: string;
-      readonly to: string;
-      readonly messages: readonly unknown[];
-      /** Whether the messages are anywhere between `from` and `to`, and not one at `to`: those of a poll by GET. */
-      readonly isBatch?: boolean;
-    }
-  | {
-      readonly channel: string;
-      readonly from: string;
-      /** The feed that was requested. */
-      readonly feed: string;
-      readonly reason: GapReason;
-      readonly windowMs?: number | undefined;
-    }
-  | { readonly channel: string; readonly presence: unknown };
+export interface Frame {
+  readonly channel: string;
+  /** The feed that was requested. */
+  readonly feed?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly messages?: readonly unknown[];
+  /** Whether the messages are anywhere between `from` and `to`, and not one at `to`. */
+  readonly isBatch?: boolean;
+  readonly reason?: GapReason | undefined;
+  readonly windowMs?: number | undefined;
+  readonly presence?: unknown;
+}
 
 /** This page. Module state, as are the listeners, because a page has one connection and lives as long as its modules. */
-export const me: Tab = { id: "", version: 0, isServed: true };
+export const me: Tab = { id: "", version: 0, isServed: true, tokens: [] };
 
 /** The other tabs, by id, if this page leads them. */
 export const tabs = new Map<string, Tab>();
@@ -80,6 +75,11 @@ export const listeners = new Set<Listener>();
 
 /** All displays of presence of the page. After a change, call `watchPage()` and `restart()` of live.ts. */
 export const presences = new Set<PresenceListener>();
+
+/** Returns the tokens of the presence of this page. */
+export function ownTokens(): string[] {
+  return [...presences].map(({ token }) => token);
+}
 
 /** Removes a tab and its listeners, if it is there. @returns whether it was */
 export function removeTab(removed: Tab | undefined): boolean {
@@ -103,7 +103,7 @@ export function buildRequest(): LiveRequest {
     feeds: requested.map(({ feed }) => feed),
     channels: [...earliest.keys()],
     positions: requested.map(({ position }) => position),
-    tokens: [...[...presences].map(({ token }) => token), ...others.flatMap(({ tokens }) => tokens ?? [])],
+    tokens: [...new Set([...ownTokens(), ...others.flatMap(({ tokens }) => tokens)])],
     tabs: [me, ...others],
   };
 }
@@ -123,34 +123,33 @@ export function buildRequest(): LiveRequest {
 export function receive(frames: readonly Frame[]): boolean {
   let isIncomplete = false;
   for (const frame of frames) {
-    const { channel } = frame;
+    const { channel, feed, from = "", to = "", messages = [], isBatch, reason, windowMs = MAX_RELOAD_DELAY_MS } = frame;
     const served = [...listeners].filter((listener) => listener.channel === channel && listener.tab.isServed);
-    if ("messages" in frame) {
-      const { from, to, messages, isBatch } = frame;
-      const moved = served.filter(({ position }) =>
-        isBatch || from === START ? position === from : !isLater(from, position) && isLater(to, position),
-      );
-      for (const listener of moved) listener.position = to;
-      // What was removed before the start, these may have missed: their own request reports it.
-      if (from === START) isIncomplete ||= served.some(({ position }) => isLater(to, position));
-      for (const message of messages)
-        for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
-    } else if ("reason" in frame) {
-      const { from, feed, reason, windowMs = MAX_RELOAD_DELAY_MS } = frame;
-      for (const listener of served)
-        if (
-          (reason === "expired"
+    if (reason) {
+      for (const listener of served) {
+        const { position } = listener;
+        const isLost =
+          reason === "expired"
             ? listener.feed === feed
-            : !isLater(listener.position, from) && (from === START || listener.position !== START)) &&
-          listeners.delete(listener)
-        )
-          callSafely(() => listener.gap?.(reason, windowMs));
+            : !isLater(position, from) && (from === START || position !== START);
+        if (isLost && listeners.delete(listener)) callSafely(() => listener.gap?.(reason, windowMs));
         else isIncomplete = true;
+      }
       isIncomplete ||= !listeners.size;
-    } else {
+      continue;
+    }
+    const moved = served.filter(
+      ({ position }) =>
+        (isBatch || from === START ? position === from : !isLater(from, position)) && isLater(to, position),
+    );
+    for (const listener of moved) listener.position = to;
+    // What was removed before the start, these may have missed: their own request reports it.
+    if (from === START) isIncomplete ||= served.some(({ position }) => isLater(to, position));
+    for (const message of messages)
+      for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
+    if ("presence" in frame)
       for (const listener of presences)
         if (listener.channel === channel) callSafely(() => listener.frame(frame.presence));
-    }
   }
   return isIncomplete;
 }

@@ -25,7 +25,7 @@ import {
   type LiveRequest,
   listeners,
   me,
-  presences,
+  ownTokens,
   receive,
   removeTab,
   type Tab,
@@ -44,8 +44,8 @@ interface Broadcast {
   readonly beat?: readonly [
     isHidden: boolean,
     tabs: typeof tabs,
-    channels?: readonly string[],
-    positions?: readonly string[],
+    channels?: readonly string[] | undefined,
+    positions?: readonly string[] | undefined,
   ];
   /** The id of a tab that has to connect itself: there are more channels than one connection can have. */
   readonly dismissed?: string | undefined;
@@ -205,7 +205,7 @@ export function postWant(): void {
   const feeds = [...listeners]
     .filter(({ tab }) => tab === me)
     .map(({ feed, channel, position }) => [feed, channel, position] as const);
-  if (me.id) post({ want: { ...me, feeds, tokens: [...presences].map(({ token }) => token) } });
+  if (me.id) post({ want: { ...me, feeds, tokens: ownTokens() } });
 }
 
 /** Notifies the other tabs that a connection is open, before any of its frames. */

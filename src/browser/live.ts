@@ -191,9 +191,8 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
     try {
       for (const line of lines) {
         const event = parse(line);
-        if (!event) continue;
-        if (open !== controller) succeed(request, controller);
-        readEvent(request, event, frames);
+        if (event && open !== controller) succeed(request, controller);
+        if (event) frames.push(...readEvent(request, event));
       }
     } finally {
       share(frames);
@@ -205,43 +204,41 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
 function readEvent(
   request: LiveRequest,
   { event, id, retry, data: [channel, content = "", windowMs] }: ServerSentEvent,
-  frames: Frame[],
-): void {
+): readonly Frame[] {
   retryMs = Number(retry) || retryMs;
-  if (!channel) return;
+  if (!channel) return [];
   failures = 0;
-  const messages = event ? [] : [JSON.parse(content)];
-  if (id) frames.push(...advance(request, id, (name) => (name === channel ? messages : [])));
   // The server sends valid reasons only.
-  if (event === GAP_EVENT) frames.push(gapOf(request, [channel, content as GapReason, Number(windowMs) || undefined]));
-  if (event === PRESENCE_EVENT) frames.push({ channel, presence: JSON.parse(content) });
+  if (event === GAP_EVENT) {
+    return advance(request, id, () => ({ reason: content as GapReason, windowMs: Number(windowMs) || undefined }));
+  }
+  if (event === PRESENCE_EVENT) return [{ channel, presence: JSON.parse(content) }];
+  const messages = event ? [] : [JSON.parse(content)];
+  return id ? advance(request, id, (name) => ({ messages: name === channel ? messages : [] })) : [];
 }
 
 /** Sends one poll. Returns whether more messages are available at once. */
 async function poll(request: LiveRequest, controller: AbortController): Promise<unknown> {
-  const { signal } = controller;
-  const response = await send(POLL_PATH, request, { signal, wait: isReleased ? 0 : 25 });
+  const { channels } = request;
+  const response = await send(POLL_PATH, request, { signal: controller.signal, wait: isReleased ? 0 : 25 });
   const { status } = response;
   // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
   // Only new feeds can help if the key has changed or the URL is too long.
   if (/40[03]|414/.test(`${status}`)) {
     console.error(`Feeds refused (${status})`);
-    share(request.channels.map((channel) => gapOf(request, [channel, "expired"])));
+    share(advance(request, `${channels.map(() => "-")}`, () => ({ reason: "expired" })));
     return;
   }
   const { events, gaps, presence = [], cursor, more }: PollResponse = await response.json();
-  if (signal.aborted) return;
+  if (controller.signal.aborted) return;
   // Throws if the JSON is not the application's: it has no cursor.
-  const frames = advance(request, cursor, (name) =>
-    events.filter(([channel]) => channel === name).map(([, message]) => message),
-  );
+  const frames = advance(request, cursor, (name) => {
+    const [, reason, windowMs] = gaps.find(([channel]) => channel === name) ?? [];
+    const messages = events.filter(([channel]) => channel === name).map(([, message]) => message);
+    return { reason, windowMs, messages, isBatch: true };
+  });
   succeed(request, controller);
-  share([
-    // Not by the positions of single messages: a listener in between waits for the next poll.
-    ...frames.map((frame) => ({ ...frame, isBatch: true })),
-    ...gaps.map((gap) => gapOf(request, gap)),
-    ...presence.map(([channel, presence]) => ({ channel, presence })),
-  ]);
+  share([...frames, ...presence.map(([channel, presence]) => ({ channel, presence }))]);
   failures = 1; // so that one failed event stream is enough to poll again
   return more;
 }
@@ -260,40 +257,29 @@ function share(frames: readonly Frame[]): void {
 }
 
 /**
- * Moves the positions of a request, and returns the frames of those that have moved.
+ * Moves the positions of a request, and returns a frame for each that has moved or has ended.
  *
  * @param id the positions of all channels, or of some as `<index>=<position>`
- * @param messagesOf returns the messages of a channel
+ * @param contentOf returns what a channel has received
  * @throws TypeError if the id does not fit the request
  */
 function advance(
-  { channels, positions }: LiveRequest,
+  { feeds, channels, positions }: LiveRequest,
   id: string | undefined,
-  messagesOf: (channel: string) => readonly unknown[],
+  contentOf: (channel: string) => Partial<Frame>,
 ): Frame[] {
   const parts = id ? id.split(",") : [];
   // Checked before anything moves, because a listener that has moved counts as having the message.
   if (!id?.includes("=") && parts.length !== channels.length) throw new TypeError(id);
   return parts.flatMap((part, n) => {
-    const [position, index = n] = part.split("=").reverse();
+    const [to = "", index = n] = part.split("=").reverse();
     // With an index that is none of the request, `isLater` throws.
-    const from = positions[+index] as string;
-    if (from === "" || !isLater(position as string, from)) return []; // split() returns at least one item
-    const [channel, to] = [channels[+index], position] as [string, string];
-    positions[+index] = to;
-    return [{ channel, from, to, messages: messagesOf(channel) }];
+    const [from, channel, feed] = [positions, channels, feeds].map((list) => list[+index]) as [string, string, string];
+    const isEnded = to === "-";
+    if (from === "" || !(isEnded || isLater(to, from))) return [];
+    positions[+index] = isEnded ? "" : to;
+    return [{ channel, feed, from, to, ...contentOf(channel) }];
   });
-}
-
-/** Ends a channel of a request, and returns its gap as a frame. */
-function gapOf(
-  { feeds, channels, positions }: LiveRequest,
-  [channel, reason, windowMs]: PollResponse["gaps"][number],
-): Frame {
-  const index = channels.indexOf(channel);
-  const [from, feed] = [positions[index], feeds[index]] as [string, string]; // the server names channels of the request
-  positions[index] = "";
-  return { channel, from, feed, reason, windowMs };
 }
 
 /** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
@@ -303,25 +289,15 @@ async function send(
   { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number },
 ): Promise<Response> {
   const { base, build = "" } = getPageData();
-  const headers = { [BUILD_HEADER]: build };
-  const cursor = `${positions}`;
-  const response = await fetch(base + path, {
-    method: "POST",
-    signal,
-    headers: { ...headers, "content-type": JSON_TYPE },
-    body: JSON.stringify({ feeds, tokens, cursor, wait }),
-  });
-  if (response.status !== 405) {
-    maxFeeds = MAX_FEEDS;
-    return response;
-  }
-  maxFeeds = MAX_QUERY_FEEDS;
-  if (!feeds.length || feeds.length > maxFeeds) return response;
-  const query = feeds.map((feed) => `feed=${feed}&`).join("");
-  return fetch(`${base}${path}?${query}after=${cursor}${wait === undefined ? "" : `&wait=${wait}`}`, {
-    signal,
-    headers,
-  });
+  const headers = { [BUILD_HEADER]: build, "content-type": JSON_TYPE };
+  const body = JSON.stringify({ feeds, tokens, cursor: `${positions}`, wait });
+  const response = await fetch(base + path, { method: "POST", signal, headers, body });
+  const isOld = response.status === 405;
+  maxFeeds = isOld ? MAX_QUERY_FEEDS : MAX_FEEDS;
+  if (!isOld || feeds.length > maxFeeds) return response;
+  // Only polls read `wait`.
+  const query = `${feeds.map((feed) => `feed=${feed}&`).join("")}after=${positions}&wait=${wait}`;
+  return fetch(`${base}${path}?${query}`, { signal, headers });
 }
 
 /** Aborts the last attempt unless this is called again within `ms` milliseconds. */
