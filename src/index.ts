@@ -25,8 +25,11 @@ export {
   type ListenOptions,
   type LiveMessages,
   listen,
+  type PresenceOptions,
+  presence,
   publish,
   type Realtime,
+  who,
 } from "./live/index.ts";
 export type { Logger } from "./logging/index.ts";
 export {
@@ -59,6 +62,8 @@ export {
   type FormHandle,
   type FormOptions,
   type Markup,
+  type Person,
+  type Presence,
   type PublishedMessage,
   type Serialized,
   SerializeError,

@@ -11,6 +11,7 @@ import {
 import { markPublishFailure } from "../logging/index.ts";
 import { START } from "../protocol/index.ts";
 import type { BusReader } from "./channel-subscription.ts";
+import { PresenceRooms } from "./presence-rooms.ts";
 import type { LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
@@ -56,6 +57,7 @@ export class AppBus {
   #successor: AppBus | null = null;
   #isClosed = false;
   readonly #watches = new Set<Watch>();
+  #presence: PresenceRooms | null = null;
   /** Set by the development server only, while its panel is open. */
   onPublished: OnPublished | undefined;
   /** Observes the operations; set while a tracing SDK is in use. */
@@ -195,6 +197,41 @@ export class AppBus {
   }
 
   /**
+   * Opens the bus as {@link open}, and returns the channels in which somebody is present.
+   *
+   * @throws Error if the bus does not store who is present
+   */
+  get presence(): PresenceRooms {
+    const inUse = this.#inUse;
+    const bus = this.open();
+    if (inUse.#presence?.bus === bus) return inUse.#presence;
+    const { presence: store } = bus;
+    if (!store) {
+      throw new Error(
+        "presence: the bus that realtime.use_bus has installed does not store who is present. Implement the property " +
+          "presence of Bus, or use redis(url) of tsweb/redis or nats(url) of tsweb/nats.",
+      );
+    }
+    const presence = new PresenceRooms({ bus, store, log: inUse.#options.log });
+    inUse.#presence = presence;
+    return presence;
+  }
+
+  /** Removes the pages of a sign-in from all channels at once. Never rejects. */
+  async signedOut(tag: string): Promise<void> {
+    const inUse = this.#inUse;
+    // The bus in memory is of this process only, so nothing is to be done if nobody was present here.
+    if (inUse.#isClosed || (inUse.state === "memory" && !inUse.#presence) || !this.open().presence) return;
+    await this.presence.signedOut(tag);
+  }
+
+  /** Ends all presence of this process, while the bus is open. */
+  async closePresence(): Promise<void> {
+    await this.#presence?.close();
+    this.#presence = null;
+  }
+
+  /**
    * Checks the bus, unless it is in memory, for up to one second.
    *
    * @throws ConfigError if it cannot be used, for example because another application uses its namespace
@@ -242,6 +279,8 @@ export class AppBus {
   replaceBy(successor: AppBus): void {
     const bus = this.release();
     this.#successor = successor;
+    successor.#presence ??= this.#presence;
+    this.#presence = null;
     if (bus && !successor.current) successor.set(bus);
     const isReplaced = bus !== successor.current;
     for (const watch of this.#watches) {

@@ -222,6 +222,7 @@ it.each([
           const response = await handlePoll(request, hub, {
             context: requestContextOf(new Request("http://a/")),
             isAboveLimit: false,
+            presence: null,
           });
           const { events, gaps, cursor } = JSON.parse(String(response.body));
           for (const [channel, message, id] of events) {

@@ -7,6 +7,7 @@ import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { encodeEvent } from "./message-buffer.ts";
+import { type PresenceInput, PresenceStream } from "./presence-rooms.ts";
 import { isRetryOutdated, retryMs } from "./spread.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -261,6 +262,8 @@ const HEADERS = {
 /** The request of an event stream. */
 interface EventStreamContext {
   readonly context: RequestContext;
+  /** Its presence tokens; `null` without any. */
+  readonly presence: PresenceInput | null;
   /** Called once when the event stream has ended. */
   readonly release: () => void;
 }
@@ -274,22 +277,26 @@ interface EventStreamContext {
 export function handleEventStream(
   { readers, gaps, hasShortIds }: SubscriptionRequest,
   hub: SubscriptionHub,
-  { context, release }: EventStreamContext,
+  { context, presence, release }: EventStreamContext,
 ): HandlerResponse {
   let stream: EventStream | undefined;
+  let pages: PresenceStream | undefined;
   let isRevoked = false;
   const unwatch = watchFinalSession(context, () => {
     isRevoked = true;
+    pages?.revoke();
     stream?.end();
   });
   const onClosed = () => {
+    pages?.close();
     unwatch();
     release();
   };
   const body = new PushedBody((sink) => {
     stream = new EventStream(hub, sink, { readers, gaps, hasShortIds, onClosed });
     if (isRevoked) stream.end();
-    return stream;
+    else if (presence) pages = new PresenceStream(stream, sink, presence);
+    return pages ?? stream;
   });
   return { status: 200, headers: HEADERS, body };
 }

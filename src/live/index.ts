@@ -4,6 +4,7 @@ export { APP_BUS, createRealtime, hasSharedBus, type Realtime } from "./app-regi
 export { type ChannelOptions, channel } from "./channel.ts";
 export { GapError, type ListenOptions, type LiveMessages, listen } from "./listen.ts";
 export { LiveUpdates } from "./live-updates.ts";
+export { type PresenceOptions, presence, who } from "./presence.ts";
 export { publish } from "./publish.ts";
 export { revocationSource } from "./revocation-source.ts";
 export type { LiveConnection } from "./subscription-hub.ts";

@@ -9,7 +9,7 @@ import {
   textResponse,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { BUILD_HEADER, BUILD_ID, LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
+import { BUILD_HEADER, BUILD_ID, isLivePath, LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
 import {
   type ConcurrencyLimit,
   CountLimit,
@@ -22,7 +22,10 @@ import { secretFingerprints } from "../session/index.ts";
 import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { processApps } from "./app-registry.ts";
 import { handleEventStream } from "./event-stream.ts";
+import { handlePresence } from "./handle-presence.ts";
 import { handlePoll } from "./poll.ts";
+import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
+import { signInTag } from "./presence-token.ts";
 import { publishTo } from "./publish.ts";
 import { type LiveConnection, LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
@@ -130,10 +133,11 @@ export class LiveUpdates {
    * @see docs/protocol.md 10.4
    */
   handle(context: RequestContext, path: string): HandlerResponse | Promise<HandlerResponse> | null {
-    const kind = KINDS.get(path);
-    if (kind === undefined) return null;
+    if (!isLivePath(path)) return null;
     if (this.#isClosed) return closedResponse();
     requireSameOrigin(context, this.#log, "subscription");
+    const kind = KINDS.get(path);
+    if (kind === undefined) return this.#handlePresence(context);
     this.#countRequest(context.address);
     const request = readSubscriptionRequest(context, kind);
     return isPromise(request)
@@ -149,6 +153,7 @@ export class LiveUpdates {
     if (this.#isClosed) return closedResponse(); // while the body arrived
     const hub = this.#openHub();
     const isEventStream = kind === "live";
+    const presence = this.#readPresence(request.tokens, context);
     const release = this.#connectionLimit.acquire(context.address);
     if (isEventStream && !release) return this.#refuseConnection();
     const removeBuild = this.#builds.add(context.inbound.header(BUILD_HEADER));
@@ -156,10 +161,20 @@ export class LiveUpdates {
       release?.();
       removeBuild();
     };
-    if (isEventStream) return handleEventStream(request, hub, { context, release: onEnded });
+    if (isEventStream) return handleEventStream(request, hub, { context, presence, release: onEnded });
     // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
     // long as the others are open.
-    return handlePoll(request, hub, { context, isAboveLimit: release === null }).finally(onEnded);
+    return handlePoll(request, hub, { context, presence, isAboveLimit: release === null }).finally(onEnded);
+  }
+
+  /** Removes the pages of a sign-in from all lists of who is present, in every process. */
+  signedOut(sid: string): void {
+    void this.bus.signedOut(signInTag(sid));
+  }
+
+  #handlePresence(context: RequestContext): Promise<HandlerResponse> {
+    const onBusFailure = (error: unknown) => this.#openHub().busFailed(error);
+    return handlePresence(context, { rooms: () => this.bus.presence, rate: this.#rate, onBusFailure });
   }
 
   /**
@@ -178,7 +193,12 @@ export class LiveUpdates {
     this.#isClosed = true;
     this.#hub?.close();
     this.#hub = null;
+    await this.bus.closePresence();
     await processApps.remove(this.bus);
+  }
+
+  #readPresence(tokens: readonly string[], context: RequestContext): PresenceInput | null {
+    return tokens.length === 0 ? null : { rooms: this.bus.presence, requests: readPresenceTokens(tokens, context) };
   }
 
   /** Returns the hub, and creates it at the first call. */

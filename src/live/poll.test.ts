@@ -34,7 +34,7 @@ async function poll(
   const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? "", expiresAtMs));
   const request = { readers, gaps: [], hasShortIds, tokens: [], waitSeconds: wait };
   const context = requestContextOf(new Request("http://shop.example/__web/poll"));
-  const response = await handlePoll(request, hub, { context, isAboveLimit });
+  const response = await handlePoll(request, hub, { context, presence: null, isAboveLimit });
   return JSON.parse(String(response.body));
 }
 

@@ -5,6 +5,7 @@ import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
+import { type PresenceInput, PresencePoll } from "./presence-rooms.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
@@ -40,12 +41,18 @@ class Poll implements Subscriber, LiveConnection {
   #isSignedOut = false;
   /** Ends the wait in progress. */
   #resume: (() => void) | null = null;
+  readonly #pages: PresencePoll | null;
 
-  constructor(hub: SubscriptionHub, { readers, gaps, hasShortIds }: SubscriptionRequest) {
+  constructor(
+    hub: SubscriptionHub,
+    { readers, gaps, hasShortIds }: SubscriptionRequest,
+    presence: PresenceInput | null,
+  ) {
     this.#hub = hub;
     this.#hasShortIds = hasShortIds;
     this.readers = readers;
     for (const { reader, reason } of gaps) this.#addGap(reader, reason);
+    this.#pages = presence && new PresencePoll(presence, () => this.notify());
   }
 
   /**
@@ -57,6 +64,7 @@ class Poll implements Subscriber, LiveConnection {
     const { untilMs, signal } = options;
     if (untilMs > performance.now()) this.#subscribe();
     else this.#attachExisting();
+    await this.#pages?.whenReady();
     await this.#collect();
     while (this.#isEmpty && !this.#isEnding && !signal.aborted && performance.now() < untilMs) {
       await this.#waitForNotification(options);
@@ -69,7 +77,8 @@ class Poll implements Subscriber, LiveConnection {
     for (const reader of this.readers) reader.advanceToEnd();
     const cursor = formatCursor(this.readers.map(({ position }) => position));
     const more = this.#bytes < MAX_RESPONSE_BYTES ? "" : ',"more":true';
-    return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${more}}`;
+    const presence = this.#pages ? `,"presence":[${this.#pages.frames.join()}]` : "";
+    return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${presence}${more}}`;
   }
 
   notify(): void {
@@ -83,6 +92,7 @@ class Poll implements Subscriber, LiveConnection {
   }
 
   end(): void {
+    this.#pages?.close();
     this.#isEnding = true;
     this.#hub.removeConnection(this);
     for (const { channel } of this.readers) this.#hub.unsubscribe(channel, this);
@@ -91,12 +101,13 @@ class Poll implements Subscriber, LiveConnection {
 
   /** Ends the poll because its sign-in has ended. The response contains what was collected until now. */
   signOut(): void {
+    this.#pages?.revoke();
     this.#isSignedOut = true;
     this.end();
   }
 
   get #isEmpty(): boolean {
-    return this.#events.length === 0 && this.#gaps.length === 0;
+    return this.#events.length === 0 && this.#gaps.length === 0 && !this.#pages?.frames.length;
   }
 
   #subscribe(): void {
@@ -189,6 +200,8 @@ const MAX_WAIT_ABOVE_LIMIT_SECONDS = 10;
 /** A poll that passed the checks of `LiveUpdates`. */
 interface PollContext {
   readonly context: RequestContext;
+  /** Its presence tokens; `null` without any. */
+  readonly presence: PresenceInput | null;
   /** Whether its client has too many connections open. It then waits for at most 10 seconds. */
   readonly isAboveLimit: boolean;
 }
@@ -203,10 +216,10 @@ interface PollContext {
 export async function handlePoll(
   request: SubscriptionRequest,
   hub: SubscriptionHub,
-  { context, isAboveLimit }: PollContext,
+  { context, presence, isAboveLimit }: PollContext,
 ): Promise<HandlerResponse> {
   const waitSeconds = Math.min(request.waitSeconds, isAboveLimit ? MAX_WAIT_ABOVE_LIMIT_SECONDS : Infinity);
-  const poll = new Poll(hub, request);
+  const poll = new Poll(hub, request, presence);
   const unwatch = watchFinalSession(context, () => poll.signOut());
   try {
     await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: context.inbound.signal });

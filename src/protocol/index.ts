@@ -80,11 +80,14 @@ export {
   GAP_EVENT,
   type GapReason,
   isLater,
+  isLivePath,
   LIVE_PATH,
   MAX_FEEDS,
   MAX_QUERY_FEEDS,
   POLL_PATH,
   type PollResponse,
+  PRESENCE_EVENT,
+  PRESENCE_PATH,
   START,
 } from "./live.ts";
 export {
@@ -100,8 +103,6 @@ export {
 export {
   MAX_PRESENCE_BYTES,
   type Person,
-  PRESENCE_EVENT,
-  PRESENCE_PATH,
   PRESENCE_VERSION_SEPARATOR,
   type Presence,
   type PresenceFrame,

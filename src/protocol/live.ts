@@ -3,11 +3,24 @@
  * updates load this file.
  */
 
+import type { PresenceFrame } from "./presence.ts";
+
 /** The path of the event stream, below the application's base. @see docs/protocol.md 10.5 */
 export const LIVE_PATH = "/__web/live";
 
 /** The path of the poll, below the application's base. @see docs/protocol.md 10.6 */
 export const POLL_PATH = "/__web/poll";
+
+/** The path to which a page sends its state, below the application's base. @see docs/protocol.md 10.12 */
+export const PRESENCE_PATH = "/__web/presence";
+
+/** Returns whether a path, below the application's base, is one of live updates: scripts of pages request it. */
+export function isLivePath(path: string | null): boolean {
+  return path === LIVE_PATH || path === POLL_PATH || path === PRESENCE_PATH;
+}
+
+/** The type of the event with who is present. @see docs/protocol.md 10.12 */
+export const PRESENCE_EVENT = "presence";
 
 /** The maximum number of feeds of a POST request. @see docs/protocol.md 10.4 */
 export const MAX_FEEDS = 256;
@@ -58,8 +71,8 @@ export interface PollResponse {
   readonly gaps: readonly (readonly [channel: string, reason: GapReason, windowMs?: number | undefined])[];
   /** The position after all events, for the next request. */
   readonly cursor: string;
-  /** The frames of presence; absent if there are none. */
-  readonly presence?: readonly (readonly [channel: string, frame: unknown])[];
+  /** The frames of presence, in responses to requests with tokens. */
+  readonly presence?: readonly (readonly [channel: string, frame: PresenceFrame])[];
   /** Present if the response has reached the maximum size: the browser polls again at once. */
   readonly more?: true;
 }

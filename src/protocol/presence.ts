@@ -1,11 +1,5 @@
 import type { Serialized } from "./serialized.ts";
 
-/** The path to which a page sends its state, below the application's base. @see docs/protocol.md 10.12 */
-export const PRESENCE_PATH = "/__web/presence";
-
-/** The type of the event with who is present. @see docs/protocol.md 10.12 */
-export const PRESENCE_EVENT = "presence";
-
 /** The maximum size of the data of a page and of the state of a client, in bytes of JSON. */
 export const MAX_PRESENCE_BYTES = 1_024;
 

@@ -10,7 +10,7 @@ import {
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { handlePageError, type PageSettings } from "../pages/index.ts";
-import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, isLivePath, RPC_PREFIX } from "../protocol/index.ts";
 import { callerError, errorResponse, redirectedCallResponse } from "../rpc/index.ts";
 import type { Router } from "./router.ts";
 
@@ -97,7 +97,7 @@ export function closeUnlessBodiless(context: RequestContext): void {
 function kindOf(method: string, path: string | null, { router }: BeforeSite): AnswerKind {
   if (path === null) return "page";
   if (path.startsWith(RPC_PREFIX) || path.startsWith(FORM_PREFIX)) return "call";
-  if (path === LIVE_PATH || path === POLL_PATH) return "live";
+  if (isLivePath(path)) return "live";
   return router(method, path)?.kind === "route" ? "route" : "page";
 }
 

@@ -25,7 +25,7 @@ import {
   type PageForm,
   type RouteDefinition,
 } from "../pages/index.ts";
-import { FORM_PREFIX, LIVE_PATH, OPENAPI_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, isLivePath, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse, handleCall } from "../rpc/index.ts";
 import { removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
@@ -82,7 +82,7 @@ function* dispatchInSteps(
   }
   const reader = routeOfBody(inbound, path, site);
   checkDeclaredLength(inbound, reader ? maxRouteBody(reader, site) : undefined);
-  const isLiveBody = inbound.method === "POST" && (path === LIVE_PATH || path === POLL_PATH);
+  const isLiveBody = inbound.method === "POST" && isLivePath(path);
   if (inbound.hasUndeclaredBody && !reader && !isLiveBody) yield* awaitMaybe(discardBody(context));
   if (!isValid) return rejectPath(context, site);
   const live = path === null ? null : site.live.handle(context, path);
@@ -111,7 +111,7 @@ function* admit(
  * may be that of a file, apart from those that files are not served at.
  */
 function isExemptFromBefore(inbound: InboundRequest, path: string | null, { files, router }: Site): boolean {
-  if (path === null || path.startsWith(RPC_PREFIX) || path === LIVE_PATH || path === POLL_PATH) return false;
+  if (path === null || path.startsWith(RPC_PREFIX) || isLivePath(path)) return false;
   if (files?.has(inbound, path)) return true;
   return isHealthPath(path) && !router(inbound.method, path);
 }

@@ -7,7 +7,7 @@ import {
   requireSameOrigin,
 } from "../http/index.ts";
 import { requireLeft } from "../limits/index.ts";
-import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, isLivePath, RPC_PREFIX } from "../protocol/index.ts";
 import { callerError, errorResponse } from "../rpc/index.ts";
 import { identifyBearer, invalidTokenError, namesBearer, readBearerToken } from "../session/index.ts";
 import { closeUnlessBodiless } from "./before.ts";
@@ -64,7 +64,7 @@ export function* identify(
 function bearerKind(inbound: InboundRequest, path: string, { router }: Site): BearerKind | null {
   if (path.startsWith(RPC_PREFIX)) return "call";
   if (path.startsWith(FORM_PREFIX)) return "form";
-  if (path === LIVE_PATH || path === POLL_PATH) return "subscription";
+  if (isLivePath(path)) return "subscription";
   if (router(inbound.method, path)?.kind !== "route") return null;
   return findPageForm(inbound, path, router) === null ? "route" : null;
 }

@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute } from "rou3";
 import { formParameter, type InboundRequest, pathBelowBase } from "../http/index.ts";
 import type { PageDefinition, PageForm, RouteDefinition } from "../pages/index.ts";
-import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX, readFormParameter } from "../protocol/index.ts";
+import { FORM_PREFIX, isLivePath, RPC_PREFIX, readFormParameter } from "../protocol/index.ts";
 import { type CallSettings, findFunction } from "../rpc/index.ts";
 import type { StaticFiles } from "./static-files.ts";
 
@@ -135,7 +135,7 @@ function functionTarget(path: string, { calls, base }: TargetSite): RequestTarge
 }
 
 function liveTarget(path: string, { base }: TargetSite): RequestTarget | null {
-  return path === LIVE_PATH || path === POLL_PATH ? { kind: "live", name: path, route: base + path } : null;
+  return isLivePath(path) ? { kind: "live", name: path, route: base + path } : null;
 }
 
 function pathTarget(inbound: InboundRequest, path: string, site: TargetSite): RequestTarget {

@@ -107,6 +107,7 @@ export function createSite(
     connectionLimit: openStreams,
   });
   const sessions = new AppSessions({ revocations: revocationSource(live.bus, config), log });
+  sessions.onSignedOut = (sid) => live.signedOut(sid);
   const uploads = new UploadStore({
     dir: config.uploadDir,
     maxBytes: config.maxUploadBytes,

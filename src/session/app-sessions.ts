@@ -36,6 +36,8 @@ const EXPIRY_CHECK_MS = 60_000;
 export class AppSessions {
   readonly revocations: RevocationLog;
   readonly clockSkew: ClockSkewLog;
+  /** Called with the id of a sign-in whose client was signed out, or signed in again, by a response. */
+  onSignedOut: ((sid: string) => void) | undefined;
   readonly #log: AppLog;
   readonly #openRequests = new Set<OpenRequest>();
   #expiryTimer: NodeJS.Timeout | undefined;
@@ -110,6 +112,14 @@ export class AppSessions {
   /** Records a sign-in. It may be that of an open request. */
   signedIn(session: VerifiedSession): void {
     if (this.#openRequests.size > 0) this.#checkExpiry(session);
+  }
+
+  /** Records that a request replaces a session, or removes it. It has no effect if the request fails. */
+  replaces({ sid }: VerifiedSession, context: RequestContext): void {
+    context.onBodyReleased(() => {
+      const current = context.get(SESSION);
+      if (current !== undefined && current?.sid !== sid) this.onSignedOut?.(sid);
+    });
   }
 
   #endInvalid(): void {

@@ -23,4 +23,4 @@ export {
   secretFingerprints,
 } from "./keys.ts";
 export { removeEndedSession, type Session, session } from "./session.ts";
-export { constantTimeEqual, hmacSha256, signToken, verifyToken } from "./token.ts";
+export { constantTimeEqual, hmacSha256, MAX_TOKEN_CHARS, signToken, verifyToken } from "./token.ts";

@@ -129,6 +129,7 @@ export const session: Session = Object.freeze<Session>({
     const name = config.sessionCookie;
     const token = signToken(keysFor(config, "session").sign, text);
     checkCookieSize(name, token);
+    recordReplaced(context);
     context.setCookie(name, token, { maxAge: MAX_AGE_SECONDS });
     context.set(SESSION, issued);
     if (issued) sessions?.signedIn(issued);
@@ -159,6 +160,7 @@ export const session: Session = Object.freeze<Session>({
   logout() {
     const context = requireContext("session.logout()");
     requireCookies(context, "session.logout");
+    recordReplaced(context);
     removeSessionCookie(context);
     context.set(SESSION, null);
   },
@@ -180,6 +182,13 @@ export const session: Session = Object.freeze<Session>({
  */
 export function removeEndedSession(context: RequestContext): void {
   if (!context.headersSent && sendsEndedSession(context)) removeSessionCookie(context);
+}
+
+/** Records that the session of a request ends in its browser. */
+function recordReplaced(context: RequestContext): void {
+  const sessions = sessionsOf(context);
+  const session = sessions?.revocations.isLoaded ? currentSession(context) : null;
+  if (session) sessions?.replaces(session, context);
 }
 
 /** Removes the session cookie, and the pages that the browser keeps for Back. */

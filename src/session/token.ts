@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
 /** The maximum length of a token, in characters. It bounds the work for invalid tokens. @see docs/protocol.md 7.2 */
-const MAX_TOKEN_CHARS = 4096;
+export const MAX_TOKEN_CHARS = 4096;
 
 const SIGNATURE_BYTES = 32;
 

@@ -54,7 +54,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   '"tsweb/browser"': ["view", "state", "on_mount", "on_unmount", "on_progress", "subscribe"],
   '"tsweb"': [
     ...["App", "page", "route", "server", "session", "request", "redirect", "once", "channel", "publish", "realtime"],
-    ...["listen", "limit", "send_file", "project_path", "Head", "Html", "Body", "NotFound"],
+    ...["presence", "who", "listen", "limit", "send_file", "project_path", "Head", "Html", "Body", "NotFound"],
     ...["ValueError", "ConfigError", "GapError", "SerializeError"],
   ],
   '"tsweb", or in a view from "tsweb/browser"': ["RPCError", "form"],

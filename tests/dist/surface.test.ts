@@ -69,6 +69,7 @@ describe("tsweb", () => {
       "listen",
       "once",
       "page",
+      "presence",
       "project_path",
       "publish",
       "realtime",
@@ -78,6 +79,7 @@ describe("tsweb", () => {
       "send_file",
       "server",
       "session",
+      "who",
     ]);
     expect(exportedTypes("tsweb")).toEqual([
       "AppOptions",
@@ -120,6 +122,9 @@ describe("tsweb", () => {
       "PageFunction",
       "PageOptions",
       "PageResult",
+      "Person",
+      "Presence",
+      "PresenceOptions",
       "PublishedMessage",
       "Realtime",
       "Redirect",

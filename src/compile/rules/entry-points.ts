@@ -31,6 +31,10 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
   Body: "Render it in the page, next to the view.",
   NotFound: "Throw it in the page, which loads the data.",
   channel: 'Create the feed in the page, and pass it as a prop, as in `feed={await channel("…")}`.',
+  presence:
+    'Call it in the page, and pass what it returns as a prop, as in `here={await presence("…")}`. In the view, call ' +
+    "`present(props.here)` of tsweb/browser.",
+  who: CALL_IT,
   publish: CALL_IT,
   listen:
     'Create the feed in the page with `channel("…")`, pass it as a prop, and call `subscribe` of "tsweb/browser" here.',

@@ -1,0 +1,304 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { PresenceStore } from "../backends/index.ts";
+import { memory } from "../backends/index.ts";
+import type { PresenceFrame } from "../protocol/index.ts";
+import { LEASE_MS, MANY_PEOPLE, POLL_GRACE_MS, PresenceRoom, RECOVERY_MS, STREAM_GRACE_MS } from "./presence-room.ts";
+import type { VerifiedPresence } from "./presence-token.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"] });
+});
+afterEach(async () => {
+  for (const room of rooms.splice(0)) await room.close();
+  vi.useRealTimers();
+});
+
+const rooms: PresenceRoom[] = [];
+let ids = 0;
+
+function memberOf(user: string, tag = `tag of ${user}`): VerifiedPresence {
+  const id = `page${++ids}`;
+  return { channel: "room", id, user, data: "null", tag, issuedAt: 1, expiresAt: 2, expired: false };
+}
+
+/** A store whose faults a test controls, on a bus that several processes share. */
+function faultyStore(inner: PresenceStore) {
+  const faults = { isUnreachable: false };
+  const use = () => {
+    if (faults.isUnreachable) throw new Error("The bus is unreachable.");
+    return inner;
+  };
+  const store: PresenceStore = {
+    watch: async (...args) => use().watch(...args),
+    renew: async (...args) => use().renew(...args),
+    read: async (...args) => use().read(...args),
+    put: async (...args) => use().put(...args),
+    remove: async (...args) => use().remove(...args),
+    setState: async (...args) => use().setState(...args),
+  };
+  return { store, faults };
+}
+
+/** One process with a room, whose clock the test advances. */
+function createProcess(inner: PresenceStore, holder: string) {
+  const { store, faults } = faultyStore(inner);
+  const room = new PresenceRoom("room", { store, holder, isReachable: () => true, onBusFailure: () => undefined });
+  rooms.push(room);
+  const frames: PresenceFrame[] = [];
+  const viewer = { receive: (_: unknown, { json }: { json: string }) => void frames.push(JSON.parse(json)) };
+  room.addViewer(viewer, undefined);
+  return {
+    room,
+    faults,
+    frames,
+    viewer,
+    isFrozen: false,
+    get users() {
+      return [...room.list.entries.keys()].map((id) => id.slice(2));
+    },
+  };
+}
+
+type Process = ReturnType<typeof createProcess>;
+
+/** Advances the time, and ticks the processes once a second. */
+async function advance(ms: number, ...processes: readonly Process[]): Promise<void> {
+  for (let at = 0; at < ms; at += 1_000) {
+    await vi.advanceTimersByTimeAsync(Math.min(1_000, ms - at));
+    for (const { room, isFrozen } of processes) if (!isFrozen) room.tick(performance.now());
+    await vi.advanceTimersByTimeAsync(0);
+  }
+}
+
+const storeOf = () => memory().presence as PresenceStore;
+
+describe("PresenceRoom", () => {
+  it("shows a page as long as it has a connection, and a while longer, in every process", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const page = memberOf("alice");
+    first.room.hold(page);
+    await advance(200, first, second);
+    expect([first.users, second.users]).toEqual([["alice"], ["alice"]]);
+    await advance(300_000, first, second);
+    expect(second.users).toEqual(["alice"]);
+    first.room.release(page.id, STREAM_GRACE_MS);
+    await advance(STREAM_GRACE_MS - 2_000, first, second);
+    expect(second.users).toEqual(["alice"]);
+    await advance(4_000, first, second);
+    expect([first.users, second.users]).toEqual([[], []]);
+  });
+
+  it("keeps a page that polls, and removes it 75 seconds after its last poll at the latest", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const page = memberOf("alice");
+    for (let poll = 0; poll < 10; poll++) {
+      const { room } = poll % 2 === 0 ? first : second; // through a load balancer
+      room.hold(page);
+      await advance(1_000, first, second);
+      room.release(page.id, POLL_GRACE_MS);
+      await advance(30_000, first, second);
+      expect([first.users, second.users], `poll ${poll}`).toEqual([["alice"], ["alice"]]);
+    }
+    await advance(45_000, first, second);
+    expect([first.users, second.users]).toEqual([[], []]);
+  });
+
+  it("keeps a page that connects to another process, also when the first one notices its end later", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const page = memberOf("alice");
+    first.room.hold(page);
+    await advance(1_000, first, second);
+    second.room.hold(page);
+    await advance(5_000, first, second);
+    first.room.release(page.id, STREAM_GRACE_MS);
+    const { length } = second.frames;
+    await advance(120_000, first, second);
+    expect(second.users).toEqual(["alice"]);
+    expect(second.frames.slice(length), "the list has not changed meanwhile").toEqual([]);
+  });
+
+  it("removes the pages of a killed process within 75 seconds, and not before its lease ends", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    first.room.hold(memberOf("alice"));
+    second.room.hold(memberOf("bob"));
+    await advance(10_000, first, second);
+    await advance(LEASE_MS - 25_000, second);
+    expect(second.users).toEqual(["alice", "bob"]);
+    await advance(75_000 - (LEASE_MS - 25_000), second);
+    expect(second.users).toEqual(["bob"]);
+  });
+
+  it("removes the pages of a frozen process, and shows those again that are still connected when it continues", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const [alice, bob, carol] = [memberOf("alice"), memberOf("bob"), memberOf("carol")];
+    for (const page of [alice, bob, carol]) first.room.hold(page);
+    await advance(5_000, first, second);
+    first.isFrozen = true;
+    await advance(75_000, first, second);
+    expect(second.users).toEqual([]);
+    second.room.hold(alice); // has connected elsewhere
+    await advance(1_000, first, second);
+    first.isFrozen = false;
+    first.room.tick(performance.now()); // the first thing that runs is the timer
+    first.room.release(alice.id, STREAM_GRACE_MS);
+    first.room.release(bob.id, STREAM_GRACE_MS); // has closed its page meanwhile
+    await advance(3_000, first, second);
+    expect(second.users).toEqual(["alice", "carol"]);
+    await advance(60_000, first, second);
+    expect([first.users, second.users]).toEqual([
+      ["alice", "carol"],
+      ["alice", "carol"],
+    ]);
+  });
+
+  it("removes the pages of a process that has stopped within 30 seconds, unless they connect to another one", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const [alice, bob] = [memberOf("alice"), memberOf("bob")];
+    for (const page of [alice, bob]) first.room.hold(page);
+    await advance(5_000, first, second);
+    await first.room.close();
+    second.room.hold(alice);
+    await advance(10_000, second);
+    expect(second.users).toEqual(["alice", "bob"]);
+    await advance(20_000, second);
+    expect(second.users).toEqual(["alice"]);
+  });
+
+  it("removes the pages of a sign-in at once", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    for (const page of [memberOf("alice", "tag 1"), memberOf("alice", "tag 2"), memberOf("bob")]) first.room.hold(page);
+    await advance(1_000, first, second);
+    first.room.removeSignIn("tag 1");
+    await advance(200, first, second);
+    expect(JSON.parse(second.room.fullFrame.json).all).toMatchObject([{ user: "alice", tabs: 1 }, { user: "bob" }]);
+    first.room.removeSignIn("tag 2");
+    await advance(200, first, second);
+    expect(second.users).toEqual(["bob"]);
+    await advance(60_000, first, second);
+    expect(second.users).toEqual(["bob"]);
+  });
+
+  it("keeps the last list, stale, while the bus is unreachable, and nobody leaves until all have renewed their leases", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const gone = memberOf("gone");
+    first.room.hold(memberOf("alice"));
+    first.room.hold(gone);
+    second.room.hold(memberOf("bob"));
+    await advance(5_000, first, second);
+    first.faults.isUnreachable = second.faults.isUnreachable = true;
+    await advance(12_000, first, second);
+    expect(second.frames.at(-1)).toMatchObject({ stale: true });
+    const { length } = second.frames;
+    first.room.release(gone.id, STREAM_GRACE_MS);
+    await advance(600_000, first, second);
+    expect(second.frames.slice(length)).toEqual([]);
+    expect(second.users).toEqual(["alice", "bob", "gone"]);
+    second.faults.isUnreachable = false;
+    await advance(5_000, first, second); // the other process connects later
+    expect(second.users).toEqual(["alice", "bob", "gone"]);
+    first.faults.isUnreachable = false;
+    await advance(RECOVERY_MS, first, second);
+    expect(second.users).toEqual(["alice", "bob"]);
+    expect(second.frames.at(-1)).not.toHaveProperty("stale");
+    expect(second.frames.flatMap(({ del = [] }) => del)).toEqual(["u:gone"]);
+  });
+
+  it("stores its pages again, and removes nobody, if the bus has lost its data", async () => {
+    let inner = storeOf();
+    const lost: PresenceStore = {
+      watch: (...args) => inner.watch(...args),
+      renew: (...args) => inner.renew(...args),
+      read: (...args) => inner.read(...args),
+      put: (...args) => inner.put(...args),
+      remove: (...args) => inner.remove(...args),
+      setState: (...args) => inner.setState(...args),
+    };
+    const [first, second] = [createProcess(lost, "first"), createProcess(lost, "second")];
+    const alice = memberOf("alice");
+    first.room.hold(alice);
+    second.room.hold(memberOf("bob"));
+    await advance(1_000, first, second);
+    await inner.setState("room", alice.id, '"typing"');
+    await advance(1_000, first, second);
+    inner = storeOf();
+    for (const holder of ["first", "second"]) {
+      await inner.watch("room", { holder, leaseMs: LEASE_MS, listener: () => undefined });
+    }
+    await advance(40_000, first, second);
+    for (const { frames, room } of [first, second]) {
+      expect(frames.flatMap(({ del = [] }) => del)).toEqual([]);
+      expect(JSON.parse(room.fullFrame.json)).toMatchObject({
+        all: [{ user: "alice", state: "typing" }, { user: "bob" }],
+      });
+      expect(room.list.stale).toBe(false);
+    }
+  });
+
+  it("sends changes ten times a second, and once a second above 50 people", async () => {
+    const store = storeOf();
+    const process = createProcess(store, "first");
+    const framesIn = async (ms: number) => {
+      const { length } = process.frames;
+      for (let at = 0; at < ms; at += 10) {
+        process.room.hold(memberOf("alice"));
+        await vi.advanceTimersByTimeAsync(10);
+      }
+      return process.frames.length - length;
+    };
+    await framesIn(1_000);
+    for (let at = 0; at < MANY_PEOPLE - 1; at++) process.room.hold(memberOf(`user ${at}`));
+    await advance(1_000, process);
+    expect(process.users).toHaveLength(MANY_PEOPLE);
+    expect(await framesIn(3_000)).toBeGreaterThanOrEqual(28);
+    process.room.hold(memberOf("one more"));
+    await advance(1_000, process);
+    const count = await framesIn(3_000);
+    expect(count).toBeGreaterThanOrEqual(2);
+    expect(count).toBeLessThanOrEqual(3);
+  });
+
+  it("sends each viewer of 1,000 people that join little more than the list", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    for (let at = 0; at < 1_000; at++) {
+      first.room.hold(memberOf(`user ${at}`));
+      if (at % 10 === 0) await vi.advanceTimersByTimeAsync(100); // within ten seconds
+    }
+    await advance(2_000, first, second);
+    expect(second.users).toHaveLength(1_000);
+    expect(second.frames.length).toBeLessThan(25);
+    const bytes = JSON.stringify(second.frames).length;
+    expect(bytes).toBeLessThan(second.room.fullFrame.json.length * 1.2);
+  });
+
+  it("encodes each frame once for all connections", async () => {
+    const process = createProcess(storeOf(), "first");
+    const received: Uint8Array[] = [];
+    for (let at = 0; at < 3; at++)
+      process.room.addViewer({ receive: (_, { event }) => void received.push(event) }, undefined);
+    process.room.hold(memberOf("alice"));
+    await advance(200, process);
+    const last = received.slice(-3);
+    expect(last).toHaveLength(3);
+    expect(new Set(last).size).toBe(1);
+  });
+
+  it("is idle when nobody has used it for 30 seconds", async () => {
+    const process = createProcess(storeOf(), "first");
+    await advance(60_000, process);
+    expect(process.room.isIdle).toBe(false);
+    process.room.removeViewer(process.viewer);
+    await advance(29_000, process);
+    expect(process.room.isIdle).toBe(false);
+    await advance(1_000, process);
+    expect(process.room.isIdle).toBe(true);
+  });
+});

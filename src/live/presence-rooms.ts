@@ -1,0 +1,289 @@
+import { randomBytes } from "node:crypto";
+import type { Bus, PresenceStore } from "../backends/index.ts";
+import {
+  type BodyProducer,
+  type BodySink,
+  type RequestContext,
+  RequestError,
+  runOutsideRequests,
+} from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { keysFor, sessionId } from "../session/index.ts";
+import { endedFrame, type Frame } from "./presence-list.ts";
+import { POLL_GRACE_MS, PresenceRoom, type PresenceViewer, STREAM_GRACE_MS } from "./presence-room.ts";
+import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./presence-token.ts";
+
+const TICK_MS = 1_000;
+
+/** How often a failure of the bus is logged. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** The channel by which processes notify each other of sign-outs. No channel of an application contains a control character. */
+const SIGN_OUTS = "\u0000presence";
+
+/** The options of {@link PresenceRooms}. */
+export interface PresenceRoomsOptions {
+  readonly bus: Bus;
+  readonly store: PresenceStore;
+  readonly log: Logger;
+}
+
+/** The channels of an application in which this process has somebody present, or has shown who is. */
+export class PresenceRooms {
+  readonly bus: Bus;
+  readonly store: PresenceStore;
+  readonly #options: PresenceRoomsOptions;
+  readonly #rooms = new Map<string, PresenceRoom>();
+  readonly #holder = randomBytes(16).toString("base64url");
+  #timer: NodeJS.Timeout | undefined;
+  #watching: Promise<() => void> | undefined;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PresenceRoomsOptions) {
+    this.bus = options.bus;
+    this.store = options.store;
+    this.#options = options;
+  }
+
+  /** Returns the room of a channel. It is closed a while after its last use. */
+  open(channel: string): PresenceRoom {
+    const existing = this.#rooms.get(channel);
+    if (existing) return existing;
+    const { bus, store } = this;
+    const onBusFailure = (error: unknown) => this.#busFailed(error);
+    const isReachable = () => bus.isReachable !== false;
+    const room = new PresenceRoom(channel, { store, holder: this.#holder, isReachable, onBusFailure });
+    this.#rooms.set(channel, room);
+    // Outside requests: otherwise the timer would keep the context of the first request alive.
+    this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
+    this.#watchSignOuts();
+    return room;
+  }
+
+  /** Removes the pages of a sign-in at once, in every process. Never rejects. */
+  async signedOut(tag: string): Promise<void> {
+    this.#removeSignIn(tag);
+    await this.bus.publish(SIGN_OUTS, JSON.stringify(tag)).catch((error: unknown) => this.#busFailed(error));
+  }
+
+  /** Ends all rooms. The bus stays open. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#unwatch();
+    const rooms = [...this.#rooms.values()];
+    this.#rooms.clear();
+    await Promise.all(rooms.map((room) => room.close()));
+  }
+
+  #removeSignIn(tag: string): void {
+    for (const room of this.#rooms.values()) room.removeSignIn(tag);
+  }
+
+  #watchSignOuts(): void {
+    this.#watching ??= this.bus.watch(SIGN_OUTS, (entry) => {
+      if (entry?.data !== undefined) this.#removeSignIn(JSON.parse(entry.data));
+    });
+    this.#watching.catch((error: unknown) => {
+      this.#watching = undefined; // the next tick tries again
+      this.#busFailed(error);
+    });
+  }
+
+  #unwatch(): void {
+    this.#watching?.then(
+      (stop) => stop(),
+      () => undefined, // it was never watched
+    );
+    this.#watching = undefined;
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const room of this.#rooms.values()) {
+      room.tick(now);
+      if (!room.isIdle) continue;
+      void room.close();
+      this.#rooms.delete(room.channel);
+    }
+    if (this.#rooms.size > 0) return this.#watchSignOuts();
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#unwatch();
+  }
+
+  #busFailed(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
+    this.#loggedAtMs = now;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.log.warn(
+      { err: error },
+      `Presence is out of date, because the bus did not respond; retrying. ${reason}`,
+    );
+  }
+}
+
+/** A token of a live request, and the version of the list that its page has. */
+export interface PresenceRequest {
+  readonly member: VerifiedPresence;
+  readonly version: string | undefined;
+}
+
+/**
+ * Verifies the tokens of a live request.
+ *
+ * @throws RequestError 403 for a token that this application has not issued
+ * @see docs/protocol.md 10.12
+ */
+export function readPresenceTokens(tokens: readonly string[], context: RequestContext): readonly PresenceRequest[] {
+  if (tokens.length === 0) return [];
+  const keys = keysFor(context.config, "presence");
+  const presenter = { sid: sessionId(context), now: Date.now() / 1000 };
+  return tokens.map((text) => {
+    const { token, version } = splitPresenceToken(text);
+    const member = verifyPresence(token, presenter, keys);
+    if (member) return { member, version };
+    const message = "A presence token was not issued by this application. Load the page again.";
+    throw new RequestError("forbidden", message, { status: 403 });
+  });
+}
+
+/** The tokens of one event stream or poll: its pages are present while it is open. */
+export class PresenceConnection {
+  /** The rooms of its tokens, with the version of the list that the client has; without one if its pages have different ones. */
+  readonly rooms: ReadonlyMap<PresenceRoom, string | undefined>;
+  /** The channels of tokens that are not valid any more. */
+  readonly ended: readonly string[];
+  readonly #held: readonly { readonly room: PresenceRoom; readonly id: string }[];
+  readonly #viewer: PresenceViewer;
+  #isOpen = true;
+
+  constructor(rooms: PresenceRooms, requests: readonly PresenceRequest[], viewer: PresenceViewer) {
+    this.#viewer = viewer;
+    const versions = new Map<PresenceRoom, string | undefined>();
+    this.ended = requests.flatMap(({ member }) => (member.expired ? [member.channel] : []));
+    this.#held = requests.flatMap(({ member, version }) => {
+      if (member.expired) return [];
+      const room = rooms.open(member.channel);
+      versions.set(room, versions.has(room) && versions.get(room) !== version ? undefined : version);
+      room.hold(member);
+      return [{ room, id: member.id }];
+    });
+    this.rooms = versions;
+  }
+
+  /** Passes the frames of all channels to the viewer from now on. */
+  start(): void {
+    for (const channel of this.ended) this.#viewer.receive(null, endedFrame(channel));
+    for (const [room, version] of this.rooms) if (this.#isOpen) room.addViewer(this.#viewer, version);
+  }
+
+  /** Ends it. Its pages leave after a time, unless they have connected again. */
+  close(graceMs: number): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const room of this.rooms.keys()) room.removeViewer(this.#viewer);
+    for (const { room, id } of this.#held) room.release(id, graceMs);
+  }
+
+  /** Ends it because the sign-in was revoked: its pages leave at once. */
+  revoke(): void {
+    this.close(0);
+    for (const { room, id } of this.#held) room.leaveNow(id);
+  }
+}
+
+/**
+ * The presence of an event stream: passes on what happens to its body to the event stream, and writes frames in between. A client
+ * that reads slowly misses frames, and receives the whole list later.
+ */
+export class PresenceStream implements BodyProducer, PresenceViewer {
+  readonly #stream: BodyProducer;
+  readonly #sink: BodySink;
+  readonly #connection: PresenceConnection;
+  #isBlocked = false;
+  /** The rooms of which the client has missed frames. */
+  readonly #behind = new Set<PresenceRoom>();
+
+  constructor(stream: BodyProducer, sink: BodySink, { rooms, requests }: PresenceInput) {
+    this.#stream = stream;
+    this.#sink = sink;
+    this.#connection = runOutsideRequests(() => new PresenceConnection(rooms, requests, this));
+    runOutsideRequests(() => this.#connection.start());
+  }
+
+  receive(room: PresenceRoom | null, frame: Frame): void {
+    if (this.#isBlocked) {
+      if (room) this.#behind.add(room);
+      return;
+    }
+    if (room) this.#behind.delete(room);
+    const { event } = frame;
+    this.#isBlocked = !(this.#sink.writeShared ? this.#sink.writeShared(event) : this.#sink.write(event));
+  }
+
+  onDrain(): void {
+    this.#isBlocked = false;
+    this.#stream.onDrain();
+    for (const room of this.#behind) if (!this.#isBlocked) this.receive(room, room.fullFrame);
+  }
+
+  onClose(): void {
+    this.#stream.onClose();
+  }
+
+  /** Ends it, when the event stream has ended: nothing may be written after that. */
+  close(): void {
+    this.#connection.close(STREAM_GRACE_MS);
+  }
+
+  /** Makes its pages leave at once: their sign-in was revoked. */
+  revoke(): void {
+    this.#connection.revoke();
+  }
+}
+
+/** The presence of a request: its verified tokens, and the rooms of the application. */
+export interface PresenceInput {
+  readonly rooms: PresenceRooms;
+  readonly requests: readonly PresenceRequest[];
+}
+
+/** The presence of a poll: its pages are present until a while after it, and it returns the lists that have changed. */
+export class PresencePoll implements PresenceViewer {
+  readonly #connection: PresenceConnection;
+  readonly #onChange: () => void;
+
+  /** @param onChange called when a list may have changed */
+  constructor({ rooms, requests }: PresenceInput, onChange: () => void) {
+    this.#onChange = onChange;
+    this.#connection = runOutsideRequests(() => new PresenceConnection(rooms, requests, this));
+    runOutsideRequests(() => this.#connection.start());
+  }
+
+  /** Resolves when the lists were read, or that has failed. */
+  async whenReady(): Promise<void> {
+    await Promise.all([...this.#connection.rooms.keys()].map((room) => room.whenReady()));
+  }
+
+  /** The frames for the response, each as JSON `[channel, frame]`. */
+  get frames(): readonly string[] {
+    const { ended, rooms } = this.#connection;
+    const changed = [...rooms].flatMap(([room, version]) =>
+      room.isReady && room.list.version !== version ? [room.fullFrame] : [],
+    );
+    return [...ended.map(endedFrame), ...changed].map(({ channel, json }) => `[${JSON.stringify(channel)},${json}]`);
+  }
+
+  receive(): void {
+    this.#onChange();
+  }
+
+  close(): void {
+    this.#connection.close(POLL_GRACE_MS);
+  }
+
+  revoke(): void {
+    this.#connection.revoke();
+  }
+}

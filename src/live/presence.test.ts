@@ -1,0 +1,378 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
+import { liveFunctions } from "#test/live-client";
+import { type Here, PresenceClient, postInit, type Send } from "#test/presence-client";
+import { recordedLog } from "#test/recorded-log";
+import type { App } from "../app.ts";
+import { type Bus, memory } from "../backends/index.ts";
+import { session } from "../session/index.ts";
+import { AppBus } from "./app-bus.ts";
+import { type PresenceOptions, presence, who } from "./index.ts";
+
+const functions = {
+  ...liveFunctions,
+  here: compiledServer(
+    "here",
+    (name: string, data: unknown, options: PresenceOptions) => presence(name, data, options),
+    {
+      params: { name: "any", data: "any", options: "any" },
+    },
+  ),
+  people: compiledServer("people", (name: string) => who(name), { params: { name: "any" } }),
+  end: compiledServer("end", () => session.revoke(session.require().sub)),
+  fail: compiledServer("fail", () => {
+    session.logout();
+    throw new Error("a failure");
+  }),
+};
+
+const apps: App[] = [];
+const clients: PresenceClient[] = [];
+
+beforeEach(() => {
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  for (const app of apps.splice(0)) await app.close();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+function createApp(): App {
+  const app = createTestApp(functions, { env: { WEB_AUTH_SECRET: "5a".repeat(32) } });
+  apps.push(app);
+  return app;
+}
+
+const sendTo =
+  (app: App): Send =>
+  (path, init) =>
+    app.fetch(new Request(`http://shop.example${path}`, init));
+
+/** Calls a function, and returns its result. */
+async function call(app: App, name: string, args: object, headers: Readonly<Record<string, string>> = {}) {
+  const response = await callOverHttp(app, name, args, { headers });
+  const { result, error } = await response.json();
+  if (error) throw new Error(`${error.code}: ${error.message}`);
+  return { result, response };
+}
+
+/** Signs a user in, and returns the headers of the browser. */
+async function signIn(app: App, user: string): Promise<Record<string, string>> {
+  const { response } = await call(app, "enter", { user });
+  return {
+    cookie: response.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(";")[0])
+      .join("; "),
+  };
+}
+
+async function loadPage(
+  app: App,
+  headers: Readonly<Record<string, string>>,
+  { name = "board:1", data = null as unknown, options = {} as unknown } = {},
+): Promise<Here> {
+  return (await call(app, "here", { name, data, options }, headers)).result;
+}
+
+async function open(app: App, tokens: readonly string[], headers: Readonly<Record<string, string>> = {}) {
+  const client = new PresenceClient();
+  clients.push(client);
+  const response = await client.open(sendTo(app), tokens, headers);
+  return { client, response };
+}
+
+const send = (app: App, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  sendTo(app)("/__web/presence", postInit(body, headers));
+
+describe("presence", () => {
+  it("shows who has an event stream with the token, and nobody who was only sent the page", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const page = await loadPage(app, alice, { data: { name: "Alice" } });
+    expect(page).toMatchObject({ channel: "board:1", list: [], stale: false });
+    expect((await loadPage(app, alice)).list).toEqual([]);
+    const { client } = await open(app, [page.token], alice);
+    const expected = [{ id: "u:alice", user: "alice", tabs: 1, data: { name: "Alice" }, state: null }];
+    await vi.waitFor(() => expect(client.people).toEqual(expected));
+    expect((await call(app, "people", { name: "board:1" })).result).toEqual(expected);
+    expect((await call(app, "people", { name: "board:2" })).result).toEqual([]);
+    const other = await loadPage(app, bob, { data: { name: "Bob" } });
+    expect(other.list).toEqual(expected);
+    const { client: second } = await open(app, [other.token], bob);
+    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+    await vi.waitFor(() => expect(second.users).toEqual(["alice", "bob"]));
+    expect(client.mismatches + second.mismatches).toBe(0);
+  });
+
+  it("has one entry for each user, with the number of pages that are open", async () => {
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    const tokens = [await loadPage(app, alice), await loadPage(app, alice), await loadPage(app, alice)].map(
+      ({ token }) => token,
+    );
+    const { client } = await open(app, tokens.slice(0, 2), alice); // one connection for two tabs
+    await vi.waitFor(() => expect(client.users).toEqual(["alice*2"]));
+    await open(app, tokens.slice(1), alice); // the second tab has two connections for a moment
+    await vi.waitFor(() => expect(client.users).toEqual(["alice*3"]));
+  });
+
+  it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-3]", async () => {
+    const app = createApp();
+    await expect(loadPage(app, {})).rejects.toThrow("unauthenticated: Please sign in.");
+    await expect(loadPage(app, {}, { options: { anonymous: false } })).rejects.toThrow("unauthenticated");
+    const options = { anonymous: true };
+    const pages = [await loadPage(app, {}, { options }), await loadPage(app, {}, { options })];
+    const { client } = await open(
+      app,
+      pages.map(({ token }) => token),
+    );
+    await vi.waitFor(() => expect(client.users).toEqual(["null", "null"]));
+    const alice = await signIn(app, "alice");
+    await open(app, [(await loadPage(app, alice, { options })).token], alice);
+    await vi.waitFor(() => expect(client.users).toEqual(["null", "null", "alice"]));
+  });
+
+  it.each([
+    { bytes: 1_023, isAccepted: true },
+    { bytes: 1_024, isAccepted: true },
+    { bytes: 1_025, isAccepted: false },
+  ])("accepts data of $bytes bytes: $isAccepted", async ({ bytes, isAccepted }) => {
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    const data = "ä".repeat((bytes - 3) / 2) + "x".repeat(1 + ((bytes - 3) % 2));
+    const text = data.padEnd(data.length + bytes - 2 - Buffer.byteLength(data), "x");
+    expect(Buffer.byteLength(JSON.stringify(text))).toBe(bytes);
+    const page = loadPage(app, alice, { data: text });
+    if (isAccepted) await page;
+    else await expect(page).rejects.toThrow("internal");
+  });
+
+  it("gives all channels of one page load one id, and each page load another", async () => {
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    const idOf = ({ token }: Here) => JSON.parse(Buffer.from(token, "base64url").toString().split("\n")[0] ?? "")[3];
+    const [first, second] = [await loadPage(app, alice), await loadPage(app, alice)];
+    expect(idOf(first)).toMatch(/^[\w-]{22}$/);
+    expect(idOf(first)).not.toBe(idOf(second));
+  });
+
+  it("throws for an invalid name, an unknown option, and outside a request", async () => {
+    await expect(presence("board:1")).rejects.toThrow("presence() was used outside a request");
+    await expect(who("")).rejects.toThrow("who: the name of a channel must not be empty.");
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    await expect(loadPage(app, alice, { name: "" })).rejects.toThrow(
+      "presence: the name of a channel must not be empty.",
+    );
+    await expect(loadPage(app, alice, { options: { anonimous: true } })).rejects.toThrow("anonimous");
+  });
+
+  it("ends a token with the sign-in that it was issued to [PRESENCE-2]", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const { token } = await loadPage(app, alice);
+    for (const headers of [bob, {}, await signIn(app, "alice")]) {
+      const { client } = await open(app, [token], headers);
+      await vi.waitFor(() => expect(client.ended).toBe(true));
+      expect((await call(app, "people", { name: "board:1" })).result).toEqual([]);
+    }
+  });
+
+  it("rejects a token that was not issued by this application [PRESENCE-1]", async () => {
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    const { token } = await loadPage(app, alice);
+    const { response } = await open(app, [`${token}x`], alice);
+    expect(response.status).toBe(403);
+    expect(await response.text()).toBe("A presence token was not issued by this application. Load the page again.\n");
+  });
+
+  it("removes a revoked user at once, and a signed-out one [PRESENCE-4]", async () => {
+    const app = createApp();
+    const [alice, bob, carol] = [await signIn(app, "alice"), await signIn(app, "bob"), await signIn(app, "carol")];
+    for (const headers of [alice, bob]) await open(app, [(await loadPage(app, headers)).token], headers);
+    const { client } = await open(app, [(await loadPage(app, carol)).token], carol);
+    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob", "carol"]));
+    await call(app, "end", {}, alice);
+    await vi.waitFor(() => expect(client.users).toEqual(["bob", "carol"]), { timeout: 2_000 });
+    await callOverHttp(app, "fail", {}, { headers: bob }); // the sign-out is discarded
+    expect((await call(app, "people", { name: "board:1" })).result).toHaveLength(2);
+    await call(app, "leave", {}, bob);
+    await vi.waitFor(() => expect(client.users).toEqual(["carol"]), { timeout: 2_000 });
+  });
+
+  it("removes a page that says that it is left, at once", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const page = await loadPage(app, alice);
+    const { client } = await open(app, [page.token], alice);
+    await open(app, [(await loadPage(app, bob)).token], bob);
+    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+    expect((await send(app, { token: page.token, left: true }, alice)).status).toBe(204);
+    await vi.waitFor(() => expect(client.users).toEqual(["bob"]));
+    await open(app, [page.token], alice); // restored from the back/forward cache
+    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+  });
+
+  it("sends nothing to a client that has the list already", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const page = await loadPage(app, alice);
+    const { client } = await open(app, [page.token], alice);
+    await vi.waitFor(() => expect(client.users).toEqual(["alice"]));
+    const { client: again } = await open(app, [`${page.token}~${client.version}`], alice);
+    await open(app, [(await loadPage(app, bob)).token], bob);
+    await vi.waitFor(() => expect(again.frames).toHaveLength(1));
+    expect(again.frames[0]).toMatchObject({ from: client.frames.at(-2)?.v, set: [{ user: "bob" }] });
+  });
+});
+
+describe("a poll with a token", () => {
+  const poll = async (app: App, token: string, headers: Readonly<Record<string, string>>, wait = 0) => {
+    const response = await sendTo(app)("/__web/poll", postInit({ tokens: [token], wait }, headers));
+    return (await response.json()).presence as [string, { v: string; all: { user: string }[] }][];
+  };
+
+  it("returns the list unless the client has it, and waits for changes", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const { token } = await loadPage(app, alice);
+    await poll(app, token, alice);
+    const [[channel, frame] = ["", { v: "", all: [] }]] = await vi.waitFor(async () => {
+      const frames = await poll(app, token, alice);
+      expect(frames[0]?.[1].all).toHaveLength(1);
+      return frames;
+    });
+    expect(channel).toBe("board:1");
+    expect(await poll(app, `${token}~${frame.v}`, alice)).toEqual([]);
+    const waiting = poll(app, `${token}~${frame.v}`, alice, 25);
+    await open(app, [(await loadPage(app, bob)).token], bob);
+    expect((await waiting)[0]?.[1].all.map(({ user }) => user)).toEqual(["alice", "bob"]);
+  });
+
+  it("ends, and its page leaves, when the user is revoked", async () => {
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    const { token } = await loadPage(app, alice);
+    const [, frame] = await vi.waitFor(async () => {
+      const [first] = await poll(app, token, alice);
+      expect(first?.[1].all).toHaveLength(1);
+      return first ?? ["", { v: "" }];
+    });
+    const waiting = poll(app, `${token}~${frame.v}`, alice, 25);
+    await turn();
+    await call(app, "end", {}, alice);
+    await waiting;
+    await vi.waitFor(async () => expect((await call(app, "people", { name: "board:1" })).result).toEqual([]));
+  });
+});
+
+describe("POST /__web/presence", () => {
+  const openPage = async (app: App, user = "alice") => {
+    const headers = await signIn(app, user);
+    const { token } = await loadPage(app, headers);
+    const { client } = await open(app, [token], headers);
+    await vi.waitFor(() => expect(client.users).toContain(user));
+    return { headers, token, client };
+  };
+
+  it("sets the state of a page, which all pages see", async () => {
+    const app = createApp();
+    const { headers, token, client } = await openPage(app);
+    const response = await send(app, { token, state: { typing: true } }, headers);
+    expect(response.status).toBe(204);
+    await vi.waitFor(() => expect(client.people[0]?.state).toEqual({ typing: true }));
+    await send(app, { token: `${token}~${client.version}`, state: null }, headers);
+    await vi.waitFor(() => expect(client.people[0]?.state).toBeNull());
+  });
+
+  it.each([
+    { bytes: 1_023, status: 204 },
+    { bytes: 1_024, status: 204 },
+    { bytes: 1_025, status: 413 },
+  ])("answers a state of $bytes bytes with $status", async ({ bytes, status }) => {
+    const app = createApp();
+    const { headers, token } = await openPage(app);
+    expect((await send(app, { token, state: "x".repeat(bytes - 2) }, headers)).status).toBe(status);
+  });
+
+  it("accepts ten states of one page in a second, and those of other pages", async () => {
+    const app = createApp();
+    const [alice, bob] = [await openPage(app), await openPage(app, "bob")];
+    const statuses: number[] = [];
+    for (let state = 0; state < 11; state++) {
+      statuses.push((await send(app, { token: alice.token, state }, alice.headers)).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 204), 429]);
+    expect((await send(app, { token: bob.token, state: 1 }, bob.headers)).status).toBe(204);
+  });
+
+  it("does not count towards the rates of calls and of live requests", async () => {
+    const app = createApp();
+    const { headers, token } = await openPage(app);
+    for (let at = 0; at < 700; at++) await send(app, { token, state: at }, headers);
+    expect((await call(app, "people", { name: "board:1" }, headers)).result).toHaveLength(1);
+    expect((await open(app, [token], headers)).response.status).toBe(200);
+  });
+
+  it("is limited for one client, before the body is read", async () => {
+    const app = createApp();
+    for (let at = 0; at < 1_000; at++) expect((await send(app, "")).status).toBe(400);
+    expect((await send(app, "")).status).toBe(429);
+  });
+
+  it.each([
+    ["", 400, "The body must be an object"],
+    [[], 400, "The body must be an object"],
+    [{}, 400, "token must be a string."],
+    [{ token: 1, state: 1 }, 400, "token must be a string."],
+    [{ token: "x" }, 400, "The body has no state."],
+    [{ token: "x", state: 1, left: false }, 400, "left must be true, or absent."],
+    [{ token: "x", state: 1, other: 1 }, 400, 'The body has the unknown member "other".'],
+    [{ token: "x", state: 1 }, 403, "The token was not issued by this application."],
+    [{ token: "x", state: "x".repeat(20_000) }, 413, ""],
+  ])("refuses the body %j with %i", async (body, status, message) => {
+    const response = await send(createApp(), body);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(message);
+  });
+
+  it("refuses other methods, content types and origins [PRESENCE-5]", async () => {
+    const app = createApp();
+    const { headers, token } = await openPage(app);
+    const body = { token, state: 1 };
+    expect((await sendTo(app)("/__web/presence", { headers })).status).toBe(405);
+    expect((await send(app, body, { ...headers, "content-type": "text/plain" })).status).toBe(415);
+    for (const other of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }]) {
+      expect((await send(app, body, { ...headers, ...other })).status).toBe(403);
+    }
+    expect((await send(app, body, { ...headers, origin: "http://shop.example" })).status).toBe(204);
+  });
+
+  it("refuses a page that is not present, and a token of another sign-in [PRESENCE-2]", async () => {
+    const app = createApp();
+    const { headers, token } = await openPage(app);
+    const page = await loadPage(app, headers);
+    expect((await send(app, { token: page.token, state: 1 }, headers)).status).toBe(409);
+    for (const other of [await signIn(app, "bob"), {}]) {
+      expect((await send(app, { token, state: 1 }, other)).status).toBe(403);
+      expect((await send(app, { token, left: true }, other)).status).toBe(403);
+    }
+  });
+});
+
+it("is an error on a bus of the application that does not store who is present", async () => {
+  const { presence: _, ...bus } = memory();
+  const app = new AppBus({ busUrl: undefined, busNamespace: "", log: recordedLog().log, fingerprints: [] });
+  app.set(bus as Bus);
+  expect(() => app.presence).toThrow(
+    "presence: the bus that realtime.use_bus has installed does not store who is present. Implement the property presence of " +
+      "Bus, or use redis(url) of tsweb/redis or nats(url) of tsweb/nats.",
+  );
+  await expect(app.signedOut("tag")).resolves.toBeUndefined();
+});
