@@ -105,7 +105,10 @@ export class PresenceRooms {
       void room.close();
       this.#rooms.delete(room.channel);
     }
-    if (this.#rooms.size > 0) return this.#watchSignOuts();
+    if (this.#rooms.size > 0) {
+      this.#watchSignOuts();
+      return;
+    }
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#unwatch();
