@@ -26,7 +26,7 @@ const REPORTS = [
     "tests/browser/islands-hydration",
     "shows the value of the state, also if that",
   ],
-  ["an encoded path in lower case", "src/http/request-path", "finds every encoded letter, digit"],
+  ["an encoded path in lower case", "src/http/request-url", "finds every encoded letter, digit"],
   ["an export named delete", "src/compile/stubs", "have every name that an export can have"],
   ["an export named then", "src/compile/rules/then-export", "is checked for an export then too"],
   [
