@@ -1,6 +1,6 @@
 /** The pages for a forgotten password. */
 import { form, page, request } from "tsweb";
-import { Field, FormError } from "../shared/form-parts.server.tsx";
+import { Field, FormError, LinkRequest, LinkSent } from "../shared/form-parts.server.tsx";
 import { forgot_password, reset_password } from "./passwords.server.ts";
 
 /** Requests a link to choose a new password. */
@@ -10,19 +10,7 @@ export const forgotten = page("/password", { title: "Forgotten password" }, () =
     <section class="card">
       <h1>Forgotten password</h1>
       <p>We send you a link, with which you choose a new password.</p>
-      <form action={requestLink}>
-        <Field
-          handle={requestLink}
-          name="email"
-          label="Email address"
-          type="email"
-          autoComplete="email"
-          maxLength={254}
-        />
-        <FormError handle={requestLink} />
-        <button type="submit">Send me a link</button>
-      </form>
-      <p class="hint">This is an example without a mail server: it writes the mail to its log.</p>
+      <LinkRequest handle={requestLink} />
       <p class="aside">
         <a href="/">Back to the sign-in page</a>
       </p>
@@ -32,13 +20,7 @@ export const forgotten = page("/password", { title: "Forgotten password" }, () =
 
 /** Follows the request for a link, whether or not the address is registered. */
 export const resetSent = page("/password/sent", { title: "Look at your mail" }, () => (
-  <section class="card">
-    <h1>Look at your mail</h1>
-    <p>If the address is registered, a link is on its way. It is valid for 30 minutes.</p>
-    <p class="aside">
-      No mail? <a href="/password">Ask for another link</a>
-    </p>
-  </section>
+  <LinkSent minutes={30} again="/password" />
 ));
 
 /** The page that the link opens. Mail scanners open it too: only its form uses the link up. */

@@ -48,3 +48,30 @@ export function FormError({ handle: { error, errors } }: { readonly handle: Form
     </p>
   );
 }
+
+/** The form with which a user requests a link. The mail with the link goes to the address, if it is registered. */
+export function LinkRequest({ handle }: { readonly handle: FormHandle }) {
+  return (
+    <>
+      <form action={handle}>
+        <Field handle={handle} name="email" label="Email address" type="email" autoComplete="email" maxLength={254} />
+        <FormError handle={handle} />
+        <button type="submit">Send me a link</button>
+      </form>
+      <p class="hint">This is an example without a mail server: it writes the mail to its log.</p>
+    </>
+  );
+}
+
+/** What follows the request for a link, whether or not the address is registered. */
+export function LinkSent({ minutes, again }: { readonly minutes: number; readonly again: string }) {
+  return (
+    <section class="card">
+      <h1>Look at your mail</h1>
+      <p>If the address is registered, a link is on its way. It is valid for {minutes} minutes.</p>
+      <p class="aside">
+        No mail? <a href={again}>Ask for another link</a>
+      </p>
+    </section>
+  );
+}
