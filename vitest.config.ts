@@ -60,13 +60,19 @@ const SLOW_FILES = [
   "system/allocations",
 ] as const;
 
+/**
+ * Starts slow files first. The files of a project stay together: Vitest ends a process that several files share when the next
+ * file is one of another project.
+ */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project))];
+    const rank = ({ moduleId, project }: TestSpecification) => {
       const index = SLOW_FILES.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
-      return index < 0 ? SLOW_FILES.length : index;
+      return projects.indexOf(project) * (SLOW_FILES.length + 1) + (index < 0 ? SLOW_FILES.length : index);
     };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
@@ -92,17 +98,26 @@ const IN_ONE_PROCESS = [
   "session",
   "text",
   "bodies",
+  "config",
+  "revocation",
+  "testing",
+  "logging",
 ] as const;
 
-/** The tests in these folders that install a bus for all applications of the process. */
-const WITH_OWN_BUS = ["health", "publish-failures", "revocations-shared"].map((name) => `src/server/${name}.test.ts`);
+/** The tests in these folders that install a bus for all applications of the process, or replace modules of Node. */
+const WITH_OWN_STATE = [
+  "config/development-secret",
+  "server/health",
+  "server/publish-failures",
+  "server/revocations-shared",
+].map((name) => `src/${name}.test.ts`);
 
 /**
  * The tests of system/ that are in a process of their own: they import modules of src/ that keep state of the process, or
  * measure or mock the process itself. All others start the built application in other processes, so they run one after the
  * other in the same one, which loads Vitest, Playwright and the helpers once.
  */
-const WITH_OWN_PROCESS = ["tests/conformance/**", "tests/fault/**", "tests/compile/growth.test.ts"];
+const WITH_OWN_PROCESS = ["tests/compile/growth.test.ts", "tests/conformance/auth-equal-work.test.ts"];
 
 /** The tests of src/adapters/ that run once more without the fast ways of src/adapters/fast/. */
 const ORDINARY_HTTP = [
@@ -147,7 +162,7 @@ export default defineConfig({
         test: {
           ...unitTests,
           name: "unit",
-          include: ["src/*.test.ts", `src/!(${IN_ONE_PROCESS.join("|")})/**/*.test.ts`, ...WITH_OWN_BUS],
+          include: ["src/*.test.ts", `src/!(${IN_ONE_PROCESS.join("|")})/**/*.test.ts`, ...WITH_OWN_STATE],
           pool: "threads", // a thread starts in less time than a process
         },
       },
@@ -165,7 +180,7 @@ export default defineConfig({
           ...unitTests,
           name: "unit-in-one-process",
           include: IN_ONE_PROCESS.map((folder) => `src/${folder}/**/*.test.ts`),
-          exclude: WITH_OWN_BUS,
+          exclude: WITH_OWN_STATE,
           isolate: false, // half of the processor time
         },
       },

@@ -4,7 +4,7 @@
  */
 import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -164,48 +164,60 @@ describe("the application of docs/signing-in.md", () => {
 });
 
 describe("the test of the rows in docs/signing-in.md", () => {
-  /** Runs it. Returns the titles of the tests that have failed, and the number of those that have passed. */
-  async function runRowTest(): Promise<{ failed: string[]; numPassed: number }> {
-    const { NODE_ENV: _env, VITEST: _vitest, ...env } = process.env; // of the test runner
-    const vitest = join(repository, "node_modules/vitest/vitest.mjs");
-    const run = promisify(execFile)(process.execPath, [vitest, "run", "--reporter=json"], { cwd: project.dir, env });
-    const { stdout } = await run.catch((error: { stdout: string }) => error);
-    const { testResults } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as {
-      testResults: { assertionResults: { title: string; status: string }[] }[];
-    };
-    const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-    const failed = results.filter(({ status }) => status !== "passed").map(({ title }) => title);
-    return { failed, numPassed: results.length - failed.length };
-  }
-
-  /** Runs it with an edit of the notes, which is undone afterwards. */
-  async function runWith(from: string, to: string): Promise<string[]> {
-    const source = project.read("src/notes.server.ts");
-    expect(source).toContain(from);
-    project.write("src/notes.server.ts", source.replace(from, to));
-    try {
-      return (await runRowTest()).failed;
-    } finally {
-      project.write("src/notes.server.ts", source);
-    }
-  }
-
-  it("passes", async () => {
-    expect(await runRowTest()).toEqual({ failed: [], numPassed: 5 });
-  });
-
-  it.each([
+  /** A check is forgotten, or a function is added: an edit of the notes, and the row whose test fails then. */
+  const EDITS = [
     ["read_note", "own_note(id).text);", 'notes.get(id)?.text ?? "");'],
     ["change_note", "own_note(id).text = text;", "const note = notes.get(id); if (note) note.text = text;"],
     ["remove_note", "  own_note(id);\n", ""],
     ["/notes/:id", "if (notes.get(id)?.owner !== session.require().sub)", "if (!notes.has(id))"],
-  ])("fails for %s without its check", async (name, from, to) => {
-    const failed = await runWith(from, to);
-    expect(failed.some((title) => title.startsWith(name))).toBe(true);
+  ] as const;
+  const UNLISTED = [
+    "export const read_note",
+    "export const count_notes = server(async () => notes.size);\nexport const read_note",
+  ] as const;
+
+  /** The titles of the tests that have failed, and the number of those that have passed, by the copy of the application. */
+  let results: ReadonlyMap<string, { readonly failed: readonly string[]; readonly numPassed: number }>;
+
+  // One process of the test runner tests all copies.
+  beforeAll(async () => {
+    addCopy("unchanged");
+    for (const [name, from, to] of EDITS) addCopy(name, from, to);
+    addCopy("unlisted", ...UNLISTED);
+    const { NODE_ENV: _env, VITEST: _vitest, ...env } = process.env; // of the test runner
+    const args = [join(repository, "node_modules/vitest/vitest.mjs"), "run", "--reporter=json", "copies"];
+    const run = promisify(execFile)(process.execPath, args, { cwd: project.dir, env });
+    const { stdout } = await run.catch((error: { stdout: string }) => error);
+    const { testResults } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as {
+      testResults: { name: string; assertionResults: { title: string; status: string }[] }[];
+    };
+    results = new Map(
+      testResults.map(({ name, assertionResults }) => {
+        const failed = assertionResults.filter(({ status }) => status !== "passed").map(({ title }) => title);
+        const copy = /copies\/([^/]+)\//.exec(name)?.[1] ?? "";
+        return [decodeURIComponent(copy), { failed, numPassed: assertionResults.length - failed.length }];
+      }),
+    );
   });
 
-  it("fails for a function that is added and not listed", async () => {
-    const added = "export const count_notes = server(async () => notes.size);\nexport const read_note";
-    expect(await runWith("export const read_note", added)).toEqual(["every function and every page is listed above"]);
+  /** Copies the application and its test into a folder of the project, with an edit of the notes. */
+  function addCopy(name: string, from = "", to = ""): void {
+    const folder = `copies/${encodeURIComponent(name)}`;
+    for (const part of ["src", "tests"]) {
+      cpSync(project.file(part), project.file(`${folder}/${part}`), { recursive: true });
+    }
+    project.edit(`${folder}/src/notes.server.ts`, from, to);
+  }
+
+  it("passes", () => {
+    expect(results.get("unchanged")).toEqual({ failed: [], numPassed: 5 });
+  });
+
+  it.each(EDITS)("fails for %s without its check", (name) => {
+    expect(results.get(name)?.failed.some((title) => title.startsWith(name))).toBe(true);
+  });
+
+  it("fails for a function that is added and not listed", () => {
+    expect(results.get("unlisted")?.failed).toEqual(["every function and every page is listed above"]);
   });
 });

@@ -10,13 +10,11 @@ import { afterAll, expect } from "vitest";
 /** A process at one moment. */
 interface Usage {
   readonly parent: number;
-  /** When it was started, in ticks: a later process may have the same id. */
-  readonly started: string;
+  /** That of the process, and of all its children that have ended. */
   readonly seconds: number;
 }
 
 const TICKS_PER_SECOND = 100; // of all Linux systems
-const INTERVAL_MS = 200;
 
 function usageOf(pid: string): Usage | undefined {
   let stat: string;
@@ -26,12 +24,12 @@ function usageOf(pid: string): Usage | undefined {
     return undefined; // it has ended
   }
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const ticks = Number(fields[11]) + Number(fields[12]);
-  return { parent: Number(fields[1]), started: fields[19] ?? "", seconds: ticks / TICKS_PER_SECOND };
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0); // utime, stime, cutime, cstime
+  return { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
 }
 
-/** Returns the processor time of this process and of its descendants, by their ids and starts. */
-function readUsages(): Map<string, number> {
+/** Returns the processor time of this process and of its descendants, also of those that have ended. */
+function readSeconds(): number {
   const usages = new Map<number, Usage>();
   for (const name of readdirSync("/proc")) {
     const usage = /^\d+$/.test(name) ? usageOf(name) : undefined;
@@ -42,23 +40,14 @@ function readUsages(): Map<string, number> {
     const parent = usages.get(pid)?.parent;
     return parent !== undefined && isOwn(parent);
   };
-  const own = [...usages].filter(([pid]) => isOwn(pid));
-  return new Map(own.map(([pid, { started, seconds }]) => [`${pid} ${started}`, seconds]));
+  return [...usages].filter(([pid]) => isOwn(pid)).reduce((sum, [, { seconds }]) => sum + seconds, 0);
 }
 
 // The threads of one process cannot be told apart.
 if (isMainThread) {
-  const before = readUsages();
-  const latest = new Map(before);
-  const update = () => {
-    for (const [key, seconds] of readUsages()) latest.set(key, seconds);
-  };
-  const interval = setInterval(update, INTERVAL_MS).unref();
+  const before = readSeconds();
   afterAll(() => {
-    clearInterval(interval);
-    update();
-    const seconds = [...latest].reduce((sum, [key, total]) => sum + total - (before.get(key) ?? 0), 0);
-    const line = { file: expect.getState().testPath, seconds };
+    const line = { file: expect.getState().testPath, seconds: readSeconds() - before };
     appendFileSync(String(process.env.TSWEB_TEST_TIMES), `${JSON.stringify(line)}\n`);
   });
 }
