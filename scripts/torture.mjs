@@ -4,7 +4,8 @@
 // seed. `npm run torture -- restarts` restarts processes 10 times each behind nginx and Caddy, and workers, under load.
 // `npm run torture -- clusters` kills and freezes the primary of a Redis with Sentinel, a Redis cluster and a NATS cluster 5
 // times each. With --down-after 5000, Redis detects it after that time, in milliseconds. `npm run torture -- requests` sends
-// requests ahead on 500 connections, to every host of an application.
+// requests ahead on 500 connections, to every host of an application. `npm run torture -- tabs` closes, reloads, freezes and
+// crashes tabs of a browser 1,000 times.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPrograms, programsOf } from "./programs.mjs";
@@ -27,6 +28,7 @@ const suites = {
   restarts: ["tests/fault/restarts.test.ts"],
   clusters: ["tests/fault/clusters.test.ts"],
   requests: ["tests/fault/pipelining.test.ts"],
+  tabs: ["tests/fault/tabs.test.ts"],
 };
 const tests = Object.hasOwn(suites, suite) && rest.length === 0 ? suites[suite] : undefined;
 if (!tests) {
