@@ -76,7 +76,9 @@ describe("a process", () => {
     const [bus, other] = [open({ namespace }), open({ namespace })];
     const random = new SeededRandom(1);
     const channels = Array.from({ length: 450 }, (_, number) => `room:${number}`);
-    const kept = await Promise.all(channels.filter((_, at) => at % 9 === 0).map((each) => TestSubscriber.start(bus, each)));
+    const kept = await Promise.all(
+      channels.filter((_, at) => at % 9 === 0).map((each) => TestSubscriber.start(bus, each)),
+    );
     const published = new Map<string, string[]>();
     let isDone = false;
     const publishing = (async () => {

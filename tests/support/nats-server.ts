@@ -53,7 +53,7 @@ export class NatsServer {
   async restart(): Promise<void> {
     const { password, certificate, jetStream = true, cluster, storeFolder = this.#folder.path } = this.#options;
     const child = spawn(
-      "nats-server",
+      process.env.TSWEB_TEST_NATS ?? "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
         ...(jetStream ? ["--jetstream", "--store_dir", storeFolder] : []),

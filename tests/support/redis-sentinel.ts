@@ -62,9 +62,13 @@ export class RedisSentinel {
 
   /** Starts the process again. */
   async restart(): Promise<void> {
-    const child = spawn("redis-server", [join(this.#folder.path, "sentinel.conf"), "--sentinel"], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(
+      process.env.TSWEB_TEST_REDIS ?? "redis-server",
+      [join(this.#folder.path, "sentinel.conf"), "--sentinel"],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
     this.#process.setChild(child);
     await waitForOutput(child, "Sentinel ID is");
   }

@@ -70,7 +70,7 @@ export class RedisServer {
   async restart({ isPrimary = false } = {}): Promise<void> {
     const { appendOnly = false, password, clusterSlots, clusterTimeoutMs, certificate, replicaOf } = this.#options;
     const child = spawn(
-      "redis-server",
+      process.env.TSWEB_TEST_REDIS ?? "redis-server",
       [
         ...(certificate ? ["--port", "0", "--tls-port"] : ["--port"]),
         ...[String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
