@@ -6,6 +6,7 @@ import { HYDRATION_PROBLEM_EVENT, type IslandData, islandComment } from "../prot
 import { captureFields } from "./fields.ts";
 import { getPageData } from "./page-data.ts";
 import { reloadOnce } from "./reload.ts";
+import { checkSignIn } from "./restored.ts";
 
 /** All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. */
 const comments: Record<string, Comment | undefined> = {};
@@ -34,6 +35,8 @@ getPageData().views.forEach(async (view, index) => {
 
 // Vite dispatches this event when a dynamic import of the application fails.
 addEventListener("vite:preloadError", (event) => handleMissingScript((event as Event & { payload: unknown }).payload));
+
+addEventListener("pageshow", checkSignIn);
 
 /**
  * Returns a container for Preact that consists of the nodes between two comments. So a view needs no element around

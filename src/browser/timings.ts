@@ -21,6 +21,9 @@ export const STALE_RETRY_MS = 500;
  */
 export const LEAVING_MS = 10_000;
 
+/** How long a page that was restored waits for the server before it takes input. */
+export const RESTORE_TIMEOUT_MS = 5_000;
+
 /** The server sends data as soon as an event stream is open. */
 export const OPEN_TIMEOUT_MS = 10_000;
 /** The server pings every 20 seconds, and a poll waits for 25: a connection that is idle for longer is broken. */

@@ -19,8 +19,16 @@ export interface HandlerResponse {
 /** The header of a response for this client only, which no cache may store. @see docs/protocol.md 2.6 */
 export const PRIVATE_NO_STORE = { "cache-control": "private, no-store" } as const;
 
+/**
+ * The header of a response to a script of a page: for this client only, and used again only if the server confirms it. Not
+ * `no-store`: with a response that has it, Chromium does not keep the page for Back.
+ *
+ * @see docs/protocol.md 2.6
+ */
+export const PRIVATE_NO_CACHE = { "cache-control": "private, no-cache" } as const;
+
 /** The headers of a JSON response without further ones. */
-const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
+const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_CACHE } as const;
 
 /** The headers of an HTML response without further ones. */
 const HTML_HEADERS = { "content-type": "text/html; charset=utf-8", ...PRIVATE_NO_STORE } as const;
@@ -47,7 +55,7 @@ export function errorBody(code: ErrorCode, message: string): string {
   return JSON.stringify({ error: { code, message, details: {} } });
 }
 
-/** Returns a JSON response that no cache may store. */
+/** Returns a JSON response, which no cache may use without asking the server. */
 export function jsonResponse(
   status: number,
   json: string,

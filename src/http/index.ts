@@ -12,6 +12,7 @@ export {
   isResponse,
   jsonResponse,
   type OutboundResponse,
+  PRIVATE_NO_CACHE,
   PRIVATE_NO_STORE,
   releaseUnsentBody,
   textResponse,

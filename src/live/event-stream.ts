@@ -254,7 +254,7 @@ function randomBetween([min, max]: readonly [number, number]): number {
 const HEADERS = {
   "content-type": EVENT_STREAM_TYPE,
   // no-transform: a proxy that compresses would delay messages until its block is full.
-  "cache-control": "private, no-store, no-transform",
+  "cache-control": "private, no-cache, no-transform",
   // nginx would buffer the response.
   "x-accel-buffering": "no",
 } as const;

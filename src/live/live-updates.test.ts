@@ -83,7 +83,7 @@ describe("an event stream", () => {
     const response = await requestLive(app, "live", [await issueFeed(app, "room:1")]);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
-    expect(response.headers.get("cache-control")).toBe("private, no-store, no-transform");
+    expect(response.headers.get("cache-control")).toBe("private, no-cache, no-transform");
     expect(response.headers.get("x-accel-buffering")).toBe("no");
     expect(response.headers.get("x-request-id")).not.toBeNull();
     const reader = response.body?.getReader();

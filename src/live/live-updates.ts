@@ -3,6 +3,7 @@ import {
   CONNECTION_CLOSE,
   type HandlerResponse,
   isPromise,
+  PRIVATE_NO_CACHE,
   type RequestContext,
   RequestError,
   requireSameOrigin,
@@ -228,7 +229,7 @@ export class LiveUpdates {
 }
 
 function closedResponse(): HandlerResponse {
-  const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
+  const headers = { "retry-after": "1", ...PRIVATE_NO_CACHE, ...CONNECTION_CLOSE };
   return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
 }
 

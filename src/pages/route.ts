@@ -14,6 +14,7 @@ import {
   type HandlerResponse,
   isDisconnection,
   isResponse,
+  PRIVATE_NO_STORE,
   publicOrigin,
   Redirect,
   type RequestContext,
@@ -167,7 +168,9 @@ export async function handleRoute(
     const failure = isBodyLost(context, error)
       ? disconnectedError()
       : callerErrorOfFunction(unreadableBody?.(error) ?? error, context, log, subject);
-    return errorResponse(failure, context, log);
+    const refused = errorResponse(failure, context, log);
+    // A browser can show the response of a route as a document, also for Back.
+    return { ...refused, headers: { ...refused.headers, ...PRIVATE_NO_STORE } };
   } finally {
     // The rest of a body of unknown length has no limit.
     if (limited?.isBodyChecked() === false) context.closeConnection = true;

@@ -154,6 +154,7 @@ export {
   REDIRECT_HEADER,
   REQUEST_ID_HEADER,
   RPC_PREFIX,
+  SESSION_PATH,
   type StaleSide,
   TRACEPARENT_HEADER,
 } from "./wire-names.ts";

@@ -26,7 +26,7 @@ describe("a stream over HTTP", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     expect(response.headers.get("x-accel-buffering")).toBe("no");
-    expect(response.headers.get("cache-control")).toBe("private, no-store");
+    expect(response.headers.get("cache-control")).toBe("private, no-cache");
     expect(await linesOf(response)).toEqual([
       { chunk: 1 },
       { chunk: { at: "1970-01-01T00:00:00.000Z" } },

@@ -1,7 +1,7 @@
 import { RPCError } from "../errors.ts";
 import {
   type HandlerResponse,
-  PRIVATE_NO_STORE,
+  PRIVATE_NO_CACHE,
   type RequestContext,
   redirectTarget,
   runInContext,
@@ -108,7 +108,7 @@ export async function handleStream(
     headers: {
       "content-type": NDJSON_TYPE,
       "x-accel-buffering": "no",
-      ...PRIVATE_NO_STORE,
+      ...PRIVATE_NO_CACHE,
       ...(target && redirectHeader(target)),
     },
     body,

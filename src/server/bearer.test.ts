@@ -415,7 +415,7 @@ describe("a bearer token", () => {
     expect(headers.get("cdn-cache-control")).toBeNull();
     expect(headers.get("vary")).toBe("Authorization");
     expect((await send(app, "/shared")).headers.get("cache-control")).toBe("public, max-age=60");
-    expect((await call(app, "open", bearer("token-of-grace"))).headers.get("cache-control")).toBe("private, no-store");
+    expect((await call(app, "open", bearer("token-of-grace"))).headers.get("cache-control")).toBe("private, no-cache");
   });
 });
 

@@ -9,6 +9,7 @@ import {
   isValidPath,
   jsonResponse,
   type MaybeAsync,
+  PRIVATE_NO_CACHE,
   PRIVATE_NO_STORE,
   pathBelowBase,
   type RequestContext,
@@ -25,9 +26,9 @@ import {
   type PageForm,
   type RouteDefinition,
 } from "../pages/index.ts";
-import { FORM_PREFIX, isLivePath, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, isLivePath, OPENAPI_PATH, RPC_PREFIX, SESSION_PATH } from "../protocol/index.ts";
 import { errorResponse, handleCall } from "../rpc/index.ts";
-import { removeEndedSession } from "../session/index.ts";
+import { currentTag, removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
 import { bearerHeader, identify } from "./identify.ts";
 import { handleMetrics, respondToHealthCheck, respondToReadinessCheck } from "./monitoring.ts";
@@ -87,8 +88,23 @@ function* dispatchInSteps(
   if (!isValid) return rejectPath(context, site);
   const live = path === null ? null : site.live.handle(context, path);
   if (live) return yield* awaitMaybe(live);
+  if (path === SESSION_PATH) return respondWithTag(context);
   if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
   return yield* handlePath(context, path, site);
+}
+
+/**
+ * Returns the tag of the client's sign-in as text, which is empty for a signed-out client: a page that a browser has kept for
+ * Back compares it with its own.
+ *
+ * @see docs/protocol.md 7.10
+ */
+function respondWithTag(context: RequestContext): HandlerResponse {
+  const { method } = context.inbound;
+  if (method !== "GET" && method !== "HEAD") {
+    return textResponse(405, "This URL allows GET and HEAD.\n", { allow: "GET, HEAD", ...PRIVATE_NO_CACHE });
+  }
+  return textResponse(200, currentTag(context) ?? "", PRIVATE_NO_CACHE);
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   type HandlerResponse,
   type InboundRequest,
   type MaybeAsync,
+  PRIVATE_NO_STORE,
   type RequestContext,
   requireSameOrigin,
 } from "../http/index.ts";
@@ -57,7 +58,8 @@ export function* identify(
     throw invalidTokenError();
   } catch (error) {
     closeUnlessBodiless(context);
-    return errorResponse(callerError(error, context, log, "The check of a bearer token"), context, log);
+    const refused = errorResponse(callerError(error, context, log, "The check of a bearer token"), context, log);
+    return { ...refused, headers: { ...refused.headers, ...PRIVATE_NO_STORE } }; // of any path, also of a route
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type HandlerResponse,
   type InboundRequest,
   jsonResponse,
+  PRIVATE_NO_STORE,
   runOutsideRequests,
   textResponse,
 } from "../http/index.ts";
@@ -25,8 +26,8 @@ export interface Health {
  */
 export function respondToHealthCheck({ delay }: Health): HandlerResponse {
   const delayMs = Math.round(runOutsideRequests(() => delay.read()));
-  if (delayMs < MAX_DELAY_MS) return jsonResponse(200, '{"status":"ok"}');
-  return jsonResponse(503, JSON.stringify({ status: "hanging", event_loop_delay_ms: delayMs }));
+  if (delayMs < MAX_DELAY_MS) return jsonResponse(200, '{"status":"ok"}', PRIVATE_NO_STORE);
+  return jsonResponse(503, JSON.stringify({ status: "hanging", event_loop_delay_ms: delayMs }), PRIVATE_NO_STORE);
 }
 
 /** What the readiness depends on besides the start. */
@@ -48,7 +49,8 @@ export function respondToReadinessCheck(
   { draining, bus, hasRevocations }: Readiness,
 ): HandlerResponse {
   const ready = !draining && !isStarting && hasRevocations;
-  return jsonResponse(ready ? 200 : 503, JSON.stringify(bus === "memory" ? { ready } : { ready, bus }));
+  const json = JSON.stringify(bus === "memory" ? { ready } : { ready, bus });
+  return jsonResponse(ready ? 200 : 503, json, PRIVATE_NO_STORE);
 }
 
 /** How often the delay is measured. A measurement misses this much of a delay at most. */

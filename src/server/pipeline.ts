@@ -12,6 +12,7 @@ import {
   logRefusal,
   type MaybeAsync,
   type OutboundResponse,
+  PRIVATE_NO_CACHE,
   pathBelowBase,
   RequestContext,
   RequestError,
@@ -26,6 +27,7 @@ import {
   toFetchResponse,
   unreadableRequestResponse,
 } from "../http/index.ts";
+import { isLivePath } from "../protocol/index.ts";
 import { errorResponse } from "../rpc/index.ts";
 import { dispatch } from "./dispatch.ts";
 import { observeRequest } from "./observe-request.ts";
@@ -141,10 +143,15 @@ function respondToError(context: RequestContext, error: unknown, site: Site): Ha
     }
     // The wait is a field of the error body, on every path.
     if (error.code === "rate_limited") return errorResponse(error, context, log);
-    return textResponse(error.status, `${error.message}\n`, error.headers);
+    const headers = isLiveRequest(context.inbound, site) ? { ...PRIVATE_NO_CACHE, ...error.headers } : error.headers;
+    return textResponse(error.status, `${error.message}\n`, headers);
   }
   log.error({ id: context.id, err: error }, "A request failed");
   return textResponse(500, `Something went wrong on the server. Request ${context.id}\n`);
+}
+
+function isLiveRequest({ pathname }: InboundRequest, { base }: Site): boolean {
+  return isLivePath(isValidPath(pathname) ? pathBelowBase(pathname, base) : null);
 }
 
 /** Returns whether a route handles a request. Its errors are those of calls. */

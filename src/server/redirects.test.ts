@@ -169,7 +169,7 @@ describe.each(WAYS)("a redirect that is %s", (_, way) => {
       expect(response.headers.get("content-type")).toBe("application/json");
       expect(response.headers.get("x-redirect")).toBe("/shop/account?a=b#c");
       expect(response.headers.get("location")).toBeNull();
-      expect(response.headers.get("cache-control")).toBe("private, no-store");
+      expect(response.headers.get("cache-control")).toBe("private, no-cache");
       expect(response.headers.get("set-cookie")).toContain("theme=dark");
       expect(logged).toEqual([]);
       const external = await send(redirectTo(way, "https://id.example/x", true));

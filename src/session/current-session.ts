@@ -60,7 +60,15 @@ export function sessionTag(sid: string): Buffer {
  * read: a page needs it only to find the other tabs of its sign-in.
  */
 export function pageTag(context: RequestContext): string | null {
-  if (!sessionsOf(context)?.revocations.isLoaded) return null;
+  return sessionsOf(context)?.revocations.isLoaded ? currentTag(context) : null;
+}
+
+/**
+ * Returns the tag of the client's sign-in in base64url; `null` if the client is signed out.
+ *
+ * @throws RequestError 503 if the client has a session, and the revocations were not read yet
+ */
+export function currentTag(context: RequestContext): string | null {
   const sid = sessionId(context);
   return sid === null ? null : sessionTag(sid).toString("base64url");
 }

@@ -6,6 +6,7 @@ export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export {
   countedUser,
+  currentTag,
   hasSessionEnded,
   pageTag,
   sessionId,

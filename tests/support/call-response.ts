@@ -10,7 +10,7 @@ export async function readCallResponse(response: Response | Promise<Response>) {
   const { status, headers, ...rest } = await response;
   const json = JSON.parse(await (await response).text());
   expect(headers.get("content-type")).toBe("application/json");
-  expect(headers.get("cache-control")).toBe("private, no-store");
+  expect(headers.get("cache-control")).toBe("private, no-cache");
   return { ...rest, status, headers, json };
 }
 

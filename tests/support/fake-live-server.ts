@@ -93,7 +93,7 @@ export class FakeLiveServer {
   }
 
   #openEventStream(connection: Connection): void {
-    const headers = { "content-type": "text/event-stream", "cache-control": "private, no-store, no-transform" };
+    const headers = { "content-type": "text/event-stream", "cache-control": "private, no-cache, no-transform" };
     connection.response.writeHead(200, headers);
     connection.response.write("retry: 50\n\n");
     this.#streams.add(connection);
@@ -130,7 +130,7 @@ export class FakeLiveServer {
     const cursor = channels.map((channel) =>
       this.#gaps.has(channel) ? "-" : `${POSITION_PREFIX}${this.#textsOf(channel).length}`,
     );
-    response.writeHead(200, { "content-type": "application/json", "cache-control": "private, no-store" });
+    response.writeHead(200, { "content-type": "application/json", "cache-control": "private, no-cache" });
     response.end(JSON.stringify({ events, gaps, cursor: cursor.join() }));
   }
 

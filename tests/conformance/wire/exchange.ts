@@ -126,7 +126,7 @@ export async function expectResult(
   const response = await send(target, callRequest(name, args, headers));
   assert.equal(response.status, 200, response.text);
   assert.equal(response.headers.get("content-type"), "application/json");
-  assert.equal(response.headers.get("cache-control"), "private, no-store");
+  assert.equal(response.headers.get("cache-control"), "private, no-cache");
   const body = JSON.parse(response.text);
   assert.deepEqual(Object.keys(body), ["result"]);
   return { ...response, value: body.result };
@@ -157,7 +157,7 @@ export async function expectError(target: Target, request: WireRequest, expected
   const response = await send(target, request);
   assert.equal(response.status, expected.status, response.text);
   assert.equal(response.headers.get("content-type"), "application/json");
-  assert.equal(response.headers.get("cache-control"), "private, no-store");
+  assert.equal(response.headers.get("cache-control"), "private, no-cache");
   assertCloses(response, expected.closes ?? false);
   const body = JSON.parse(response.text);
   assert.deepEqual(Object.keys(body), ["error"]);
