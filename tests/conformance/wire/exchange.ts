@@ -141,6 +141,8 @@ export interface ExpectedError {
   readonly headers?: Readonly<Record<string, string | RegExp>>;
   readonly message?: RegExp;
   readonly details?: Readonly<Record<string, unknown>>;
+  /** `Cache-Control`. That of a response to a script by default. */
+  readonly caching?: string;
 }
 
 /** Asserts whether a response closes its connection, unless the runtime decides on that. */
@@ -157,7 +159,7 @@ export async function expectError(target: Target, request: WireRequest, expected
   const response = await send(target, request);
   assert.equal(response.status, expected.status, response.text);
   assert.equal(response.headers.get("content-type"), "application/json");
-  assert.equal(response.headers.get("cache-control"), "private, no-cache");
+  assert.equal(response.headers.get("cache-control"), expected.caching ?? "private, no-cache");
   assertCloses(response, expected.closes ?? false);
   const body = JSON.parse(response.text);
   assert.deepEqual(Object.keys(body), ["error"]);

@@ -120,12 +120,13 @@ export const routeCases: readonly WireCase[] = [
     assert.deepEqual([status, headers.get("allow")], [405, "POST"]);
   }),
   wireCase("responds to the errors of a route as to those of a function", async (target) => {
+    const caching = "private, no-store"; // a browser may show the response as a document
     await expectError(
       target,
       { method: "POST", path: "/hooks/refused" },
-      { status: 409, code: "conflict", message: /^Already/ },
+      { status: 409, code: "conflict", message: /^Already/, caching },
     );
-    await expectError(target, { method: "POST", path: "/hooks/broken" }, { status: 500, code: "internal" });
+    await expectError(target, { method: "POST", path: "/hooks/broken" }, { status: 500, code: "internal", caching });
   }),
   wireCase(
     "rejects a route's body over 1 MiB with 413, with or without Content-Length",

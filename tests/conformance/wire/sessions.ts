@@ -73,7 +73,7 @@ export const sessionCases: readonly WireCase[] = [
       ["Bearer a b", 400, "validation_error", "invalid_request"],
     ] as const) {
       const headers = { "www-authenticate": `Bearer error="${reason}"` };
-      const expected = { status, code, closes: true, headers };
+      const expected = { status, code, closes: true, headers, caching: "private, no-store" };
       await expectError(target, callRequest("whoami", {}, { authorization, cookie }), expected);
     }
     const basic = await expectResult(target, "whoami", {}, { authorization: "Basic YTpi", cookie });
