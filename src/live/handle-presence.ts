@@ -9,6 +9,12 @@ import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./pre
 /** The maximum size of the body: the longest token, the largest state, and room for JSON escapes. */
 const MAX_BODY_BYTES = 16 * 1024;
 
+/**
+ * The maximum depth of a state, in levels. Pages that are loaded have the states of others among their props, whose depth is
+ * limited: a deep one would make them fail.
+ */
+const MAX_STATE_LEVELS = 64;
+
 /** How often one page may set its state. A page sends the last one of each tenth of a second. */
 const PAGE_LIMIT = new CountLimit("presence page", { calls: 10, seconds: 1 }, "one page");
 
@@ -86,9 +92,17 @@ function readInput(text: string): PresenceInput {
   if (left !== undefined) throw requestError(400, "left must be true, or absent.");
   if (state === undefined) throw requestError(400, "The body has no state. Send null to remove it.");
   const json = JSON.stringify(state);
+  if (isDeeperThan(MAX_STATE_LEVELS, state)) {
+    throw requestError(400, `The state nests deeper than ${MAX_STATE_LEVELS} levels. Send a flatter one.`);
+  }
   const bytes = Buffer.byteLength(json);
   if (bytes <= MAX_PRESENCE_BYTES) return { token, state: json, left: false };
   throw requestError(413, `The state has ${bytes} bytes of JSON; the maximum is ${MAX_PRESENCE_BYTES}.`);
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item));
 }
 
 function verify(text: string, context: RequestContext): VerifiedPresence {

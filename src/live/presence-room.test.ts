@@ -77,16 +77,36 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const page = memberOf("alice");
-    first.room.hold(page);
+    const release = first.room.hold(page);
     await advance(200, first, second);
     expect([first.users, second.users]).toEqual([["alice"], ["alice"]]);
     await advance(300_000, first, second);
     expect(second.users).toEqual(["alice"]);
-    first.room.release(page.id, STREAM_GRACE_MS);
+    release(STREAM_GRACE_MS);
     await advance(STREAM_GRACE_MS - 2_000, first, second);
     expect(second.users).toEqual(["alice"]);
     await advance(4_000, first, second);
     expect([first.users, second.users]).toEqual([[], []]);
+  });
+
+  it("keeps a page that has left and connected again, when a connection of before ends", async () => {
+    const store = storeOf();
+    const process = createProcess(store, "first");
+    const page = memberOf("alice");
+    for (const leave of [() => process.room.leave(page.id), () => process.room.removeSignIn("tag of alice")]) {
+      const release = process.room.hold(page);
+      await advance(1_000, process);
+      await leave();
+      await advance(1_000, process);
+      expect(process.users).toEqual([]);
+      process.room.hold(page);
+      await advance(1_000, process);
+      release(STREAM_GRACE_MS);
+      await advance(60_000, process);
+      expect(process.users).toEqual(["alice"]);
+      process.room.leaveNow(page.id);
+      await advance(1_000, process);
+    }
   });
 
   it("keeps a page that polls, and removes it 75 seconds after its last poll at the latest", async () => {
@@ -95,9 +115,9 @@ describe("PresenceRoom", () => {
     const page = memberOf("alice");
     for (let poll = 0; poll < 10; poll++) {
       const { room } = poll % 2 === 0 ? first : second; // through a load balancer
-      room.hold(page);
+      const release = room.hold(page);
       await advance(1_000, first, second);
-      room.release(page.id, POLL_GRACE_MS);
+      release(POLL_GRACE_MS);
       await advance(30_000, first, second);
       expect([first.users, second.users], `poll ${poll}`).toEqual([["alice"], ["alice"]]);
     }
@@ -109,11 +129,11 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const page = memberOf("alice");
-    first.room.hold(page);
+    const release = first.room.hold(page);
     await advance(1_000, first, second);
     second.room.hold(page);
     await advance(5_000, first, second);
-    first.room.release(page.id, STREAM_GRACE_MS);
+    release(STREAM_GRACE_MS);
     const { length } = second.frames;
     await advance(120_000, first, second);
     expect(second.users).toEqual(["alice"]);
@@ -136,7 +156,7 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const [alice, bob, carol] = [memberOf("alice"), memberOf("bob"), memberOf("carol")];
-    for (const page of [alice, bob, carol]) first.room.hold(page);
+    const [releaseAlice, releaseBob] = [alice, bob, carol].map((page) => first.room.hold(page));
     await advance(5_000, first, second);
     first.isFrozen = true;
     await advance(75_000, first, second);
@@ -145,8 +165,8 @@ describe("PresenceRoom", () => {
     await advance(1_000, first, second);
     first.isFrozen = false;
     first.room.tick(performance.now()); // the first thing that runs is the timer
-    first.room.release(alice.id, STREAM_GRACE_MS);
-    first.room.release(bob.id, STREAM_GRACE_MS); // has closed its page meanwhile
+    releaseAlice?.(STREAM_GRACE_MS);
+    releaseBob?.(STREAM_GRACE_MS); // has closed its page meanwhile
     await advance(3_000, first, second);
     expect(second.users).toEqual(["alice", "carol"]);
     await advance(60_000, first, second);
@@ -190,14 +210,14 @@ describe("PresenceRoom", () => {
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const gone = memberOf("gone");
     first.room.hold(memberOf("alice"));
-    first.room.hold(gone);
+    const release = first.room.hold(gone);
     second.room.hold(memberOf("bob"));
     await advance(5_000, first, second);
     first.faults.isUnreachable = second.faults.isUnreachable = true;
     await advance(12_000, first, second);
     expect(second.frames.at(-1)).toMatchObject({ stale: true });
     const { length } = second.frames;
-    first.room.release(gone.id, STREAM_GRACE_MS);
+    release(STREAM_GRACE_MS);
     await advance(600_000, first, second);
     expect(second.frames.slice(length)).toEqual([]);
     expect(second.users).toEqual(["alice", "bob", "gone"]);

@@ -40,7 +40,8 @@ export interface PresenceViewer {
 interface HeldMember {
   readonly member: VerifiedPresence;
   readonly value: string;
-  connections: number;
+  /** One object for each, so that the end of one from before the page left does not count for a later one. */
+  readonly connections: Set<object>;
   /** When it leaves, by `performance.now`; `null` while it has a connection. */
   leavesAtMs: number | null;
   /** What the bus has to do: cleared when it is done. */
@@ -138,26 +139,33 @@ export class PresenceRoom {
     this.#lastUsedMs = performance.now();
   }
 
-  /** Adds a connection of a page. Call {@link release} when it has ended. */
-  hold(member: VerifiedPresence): void {
+  /**
+   * Adds a connection of a page.
+   *
+   * @returns a function to call when the connection has ended: if it is the last one, the page leaves after a time
+   */
+  hold(member: VerifiedPresence): (graceMs: number) => void {
     const current = this.#held.get(member.id);
     const held = current ?? {
-      ...{ member, value: memberValue(member), connections: 0, leavesAtMs: null, pending: null, settling: null },
+      ...{
+        member,
+        value: memberValue(member),
+        connections: new Set(),
+        leavesAtMs: null,
+        pending: null,
+        settling: null,
+      },
     };
     this.#held.set(member.id, held);
-    held.connections++;
+    const connection = {};
+    held.connections.add(connection);
     held.leavesAtMs = null;
     // Also if it is stored already: another process may have replaced it, without this one knowing yet.
     this.#want(held, "put");
-  }
-
-  /** Removes a connection of a page. If it was the last one, the page leaves after a time. */
-  release(id: string, graceMs: number): void {
-    const held = this.#held.get(id);
-    if (!held || held.connections === 0) return;
-    held.connections--;
-    if (held.connections > 0) return;
-    held.leavesAtMs = performance.now() + (this.#isLeaseLost ? 0 : graceMs);
+    return (graceMs) => {
+      if (!held.connections.delete(connection) || held.connections.size > 0) return;
+      held.leavesAtMs = performance.now() + (this.#isLeaseLost ? 0 : graceMs);
+    };
   }
 
   /** Removes the pages of a sign-in at once. */
@@ -206,7 +214,7 @@ export class PresenceRoom {
   }
 
   #remove(held: HeldMember): void {
-    held.connections = 0;
+    held.connections.clear();
     held.leavesAtMs = performance.now();
     this.#want(held, "remove");
   }

@@ -157,7 +157,7 @@ export class PresenceConnection {
   readonly rooms: ReadonlyMap<PresenceRoom, string | undefined>;
   /** The channels of tokens that are not valid any more. */
   readonly ended: readonly string[];
-  readonly #held: readonly { readonly room: PresenceRoom; readonly id: string }[];
+  readonly #held: readonly { readonly room: PresenceRoom; readonly id: string; release(graceMs: number): void }[];
   readonly #viewer: PresenceViewer;
   #isOpen = true;
 
@@ -169,8 +169,7 @@ export class PresenceConnection {
       if (member.expired) return [];
       const room = rooms.open(member.channel);
       versions.set(room, versions.has(room) && versions.get(room) !== version ? undefined : version);
-      room.hold(member);
-      return [{ room, id: member.id }];
+      return [{ room, id: member.id, release: room.hold(member) }];
     });
     this.rooms = versions;
   }
@@ -186,7 +185,7 @@ export class PresenceConnection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     for (const room of this.rooms.keys()) room.removeViewer(this.#viewer);
-    for (const { room, id } of this.#held) room.release(id, graceMs);
+    for (const { release } of this.#held) release(graceMs);
   }
 
   /** Ends it because the sign-in was revoked: its pages leave at once. */

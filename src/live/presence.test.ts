@@ -301,6 +301,17 @@ describe("POST /__web/presence", () => {
     expect((await send(app, { token, state: "x".repeat(bytes - 2) }, headers)).status).toBe(status);
   });
 
+  it("refuses a state that nests so deep that pages with it among their props could not be sent", async () => {
+    const app = createApp();
+    const { headers, token, client } = await openPage(app);
+    const stateOf = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+    expect((await send(app, { token, state: stateOf(65) }, headers)).status).toBe(400);
+    expect((await send(app, { token, state: { a: stateOf(64) } }, headers)).status).toBe(400);
+    expect((await send(app, { token, state: stateOf(64) }, headers)).status).toBe(204);
+    await vi.waitFor(() => expect(client.people[0]?.state).not.toBeNull());
+    expect((await loadPage(app, headers)).list).toHaveLength(1);
+  });
+
   it("accepts ten states of one page in a second, and those of other pages", async () => {
     const app = createApp();
     const [alice, bob] = [await openPage(app), await openPage(app, "bob")];
