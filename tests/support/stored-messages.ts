@@ -58,6 +58,7 @@ export async function readNatsMessages(url: string, onMissing = throwMissing): P
         onMissing(sequence);
         continue;
       }
+      if (message.subject.endsWith(".-")) continue; // a barrier, which belongs to no channel
       const channel = Buffer.from(message.subject.split(".").at(-1) ?? "", "base64url").toString();
       const channelMessages = messages.get(channel) ?? [];
       channelMessages.push({ sequence, text: message.json() });
