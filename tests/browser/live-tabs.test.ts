@@ -40,17 +40,21 @@ afterEach(async () => {
 
 /** Opens a tab with a listener for each channel. */
 async function openTab(...channels: string[]): Promise<Page> {
+  const page = await context.newPage();
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.goto(pageOf(channels));
+  return page;
+}
+
+/** Serves a page with a listener for each channel. Returns its URL. */
+function pageOf(channels: readonly string[]): string {
   const views = channels.map((channel) => ({
     name: "Listener",
     props: { feed: live.issueFeed(channel), name: channel },
     from: "subscriptions" as const,
   }));
   const body = views.map((_, i) => `<!--${MARK}:${i}--><!--/${MARK}:${i}-->`).join("");
-  const url = server.page(documentOf(body, views));
-  const page = await context.newPage();
-  page.on("pageerror", (error) => errors.push(error.message));
-  await page.goto(url);
-  return page;
+  return server.page(documentOf(body, views));
 }
 
 const textOf = (page: Page, channel: string) => page.locator(`#${channel}`).textContent();
@@ -86,4 +90,33 @@ describe("tabs of one sign-in", () => {
     await expect.poll(() => textOf(tabs[2], "a")).toBe("1,2,3");
     await expect.poll(() => live.openStreamCount).toBe(1);
   });
+
+  test.each(["leader", "follower"])(
+    "are kept for Back, and are live again when they are restored (%s)",
+    async (role) => {
+      const full = await launch({ fullBrowser: true });
+      try {
+        await context.close();
+        context = await full.newContext();
+        const leader = await openTab("a");
+        const follower = await openTab("a");
+        const [tab, other] = role === "leader" ? [leader, follower] : [follower, leader];
+        live.publish("a", "1");
+        await expect.poll(() => textOf(tab, "a")).toBe("1");
+        await tab.evaluate('addEventListener("pageshow", (event) => { persisted = event.persisted; })');
+        await tab.goto(pageOf([]));
+        live.publish("a", "2");
+        await expect.poll(() => textOf(other, "a")).toMatch(/2$/);
+        await tab.evaluate(() => history.back()); // goBack() waits for a load, and a kept page is not loaded
+        await expect.poll(() => textOf(tab, "a")).toBe("1,2");
+        expect(await tab.evaluate("persisted")).toBe(true);
+        live.publish("a", "3");
+        for (const each of [tab, other]) await expect.poll(() => textOf(each, "a")).toMatch(/2,3$/);
+        await expect.poll(() => live.openStreamCount).toBe(1);
+        await context.close();
+      } finally {
+        await full.close();
+      }
+    },
+  );
 });
