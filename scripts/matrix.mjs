@@ -6,7 +6,7 @@
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
 //   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
-//                                      example with and without script; the chat example also in development
+//                                      example with and without script; the chat and board examples also in development
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- libraries        React libraries in development, in Vitest and type-checked
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
@@ -28,8 +28,8 @@ const load = async (...path) => (await runnerImport(join(root, "tests", ...path)
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 /** The test files of tests/browser that run in the full Chromium, with all variants. */
 const BROWSER = [
-  ...["accounts", "accounts-interface", "auth-codes-and-links", "passkeys", "chat", "chat-live", "calls", "forms"],
-  ...["forms-enhanced", "layouts", "live-client"],
+  ...["accounts", "accounts-interface", "auth-codes-and-links", "passkeys", "chat", "chat-live", "board", "calls"],
+  ...["forms", "forms-enhanced", "layouts", "live-client"],
 ];
 /** The test files that do more in the matrix, by the name of the target. */
 const TEST_FILES = {

@@ -2,6 +2,7 @@
  * The board example in Chromium: two members, drag and drop, images, and a member without script.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { IS_MATRIX } from "#test/matrix";
 import { findAccessibilityProblems } from "./accounts-actions.ts";
 import { addCard, BoardApp, cardIn, createBoard, dragWithMouse, PNG, pickUpFocusedCard } from "./board-app.ts";
 
@@ -191,19 +192,22 @@ describe("the board example, in development", () => {
 
   afterAll(() => app?.close());
 
-  it("shows a card that one member adds and drags to the other", async () => {
-    const [ada, grace] = [await app.signUp("Ada"), await app.signUp("Grace")];
-    await createBoard(ada, "Release");
-    await grace.goto(ada.url());
-    await addCard(ada, "To do", "Write");
-    await cardIn(grace, "To do", "Write").waitFor();
-    await grace.getByRole("button", { name: "Drag “Write”" }).waitFor();
-    await dragWithMouse(grace, cardIn(grace, "To do", "Write"), "Doing");
-    for (const page of [ada, grace]) await cardIn(page, "Doing", "Write").waitFor();
-    expect(await app.clear()).toEqual([]);
-  });
+  // The built example shows the same, and other tests show views with React libraries in development.
+  if (IS_MATRIX)
+    it("shows a card that one member adds and drags to the other", async () => {
+      const [ada, grace] = [await app.signUp("Ada"), await app.signUp("Grace")];
+      await createBoard(ada, "Release");
+      await grace.goto(ada.url());
+      await addCard(ada, "To do", "Write");
+      await cardIn(grace, "To do", "Write").waitFor();
+      await grace.getByRole("button", { name: "Drag “Write”" }).waitFor();
+      await dragWithMouse(grace, cardIn(grace, "To do", "Write"), "Doing");
+      for (const page of [ada, grace]) await cardIn(page, "Doing", "Write").waitFor();
+      expect(await app.clear()).toEqual([]);
+    });
 
   it("logs no hash of a password when the database fails", async () => {
+    expect((await fetch(`${app.address}/sign-up`)).status).toBe(200); // creates the database
     await app.sql("ALTER TABLE users RENAME COLUMN avatar TO picture");
     const body = new FormData();
     for (const [name, value] of Object.entries({ name: "Eve", email: "eve@team.example", password: "correct horse" })) {
