@@ -3,156 +3,33 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  authenticate,
+  bearer,
+  COOKIE,
+  call,
+  createApp,
+  ENV,
+  expectInvalidToken,
+  feedOf,
+  type Headers,
+  KINDS,
+  LIVE,
+  lines,
+  log,
+  MODULE,
+  see,
+  seen,
+  send,
+  useBearerApp,
+} from "#test/bearer-app";
+import { compiledServer, createTestApp } from "#test/compiled-app";
 import { setDevelopment } from "#test/development";
 import { signInCookie, testConfig } from "#test/request-context";
-import type { App, AppOptions } from "../app.ts";
-import { request } from "../http/index.ts";
-import { channel } from "../live/index.ts";
-import { type Authenticate, session } from "../session/index.ts";
+import { session } from "../session/index.ts";
 
-const ENV = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "6b".repeat(32) };
-const COOKIE = signInCookie("ada", { roles: ["admin"] }, testConfig(ENV));
-
-/** Who the tokens of the tests belong to. */
-const USERS: Readonly<Record<string, { sub: string; roles: string[] } | undefined>> = {
-  "token-of-grace": { sub: "grace", roles: ["editor"] },
-  "token-of-linus": { sub: "linus", roles: [] },
-};
-
-/** The users that handlers have seen. */
-let seen: (string | undefined)[] = [];
-const see = () => {
-  seen.push(session.user()?.sub);
-  return session.user()?.sub ?? null;
-};
-
-interface Line {
-  readonly fields: Record<string, unknown>;
-  readonly message: string;
-}
-
-/** Returns the error of a line of the log. */
-function errorOf(line: Line | undefined): Error {
-  const err = line?.fields.err;
-  if (err instanceof Error) return err;
-  if (typeof err === "string") return new Error(err);
-  throw new Error("The line has no error.");
-}
-
-const lines: Line[] = [];
-const log = {
-  info: () => undefined,
-  warn: (fields: object, message: string) => void lines.push({ fields: { ...fields }, message }),
-  error: (fields: object, message: string) => void lines.push({ fields: { ...fields }, message }),
-};
-
-beforeEach(() => {
-  seen = [];
-  lines.length = 0;
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-const open = compiledServer("open", see);
-const secret = compiledServer("secret", see, { options: { auth_required: true } });
-const ticks = compiledServer(
-  "ticks",
-  function* () {
-    yield see();
-  },
-  { stream: true, options: { auth_required: true } },
-);
-const upload = compiledServer("upload", (file: File) => `${see()} ${file.name}`, {
-  params: { file: { type: "any", files: "one" } },
-  options: { auth_required: true },
-});
-const feed = compiledServer("feed", async (name: string) => channel(name), { params: { name: "any" } });
-const signIn = compiledServer("signIn", () => session.login("eve"));
-const signOut = compiledServer("signOut", () => session.logout());
-const about = compiledServer("about", () => {
-  const { sid, issued_at } = session;
-  return { sid, issued_at, user: session.user() };
-});
-const editors = compiledServer("editors", () => session.require("editor" as never).sub);
-const page = compiledPage("/page", () => `user ${see()}`);
-const read = compiledRoute("GET /read", () => new Response(see()));
-const write = compiledRoute("POST /write", async (sent) => new Response(`${see()} ${await sent.text()}`));
-const shared = compiledRoute(
-  "GET /shared",
-  () => new Response("data", { headers: { "cache-control": "public, max-age=60", "cdn-cache-control": "max-age=60" } }),
-);
-const MODULE = { open, secret, ticks, upload, feed, signIn, signOut, about, editors, page, read, write, shared };
-
-const authenticate: Authenticate = async (token) => USERS[token] ?? null;
-
-function createApp(options: Partial<AppOptions> = {}): App {
-  return createTestApp(MODULE, { env: ENV, authenticate, log, ...options });
-}
-
-interface Sent extends RequestInit {
-  readonly duplex?: "half";
-}
-
-function send(app: App, path: string, init: Sent = {}): Promise<Response> {
-  return app.fetch(new Request(`http://shop.example${path}`, init), { address: "192.0.2.1" });
-}
-
-type Headers = Readonly<Record<string, string>>;
-
-function call(app: App, name: string, headers: Headers, args: object = {}): Promise<Response> {
-  const body = JSON.stringify({ args });
-  return send(app, `/__web/rpc/${name}`, {
-    method: "POST",
-    body,
-    headers: { "content-type": "application/json", ...headers },
-  });
-}
-
-function sendFile(app: App, headers: Headers): Promise<Response> {
-  const form = new FormData();
-  form.set("file", new File(["text"], "a.txt"));
-  return send(app, "/__web/form/upload", { method: "POST", body: form, headers });
-}
-
-const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
-
-/** The kinds of requests that accept a bearer token. Each handler calls `see`. */
-const KINDS: Readonly<Record<string, (app: App, headers: Headers) => Promise<Response>>> = {
-  function: (app, headers) => call(app, "open", headers),
-  "function with auth_required": (app, headers) => call(app, "secret", headers),
-  stream: (app, headers) => call(app, "ticks", headers),
-  "form with a file": sendFile,
-  "GET route": (app, headers) => send(app, "/read", { headers }),
-  "POST route": (app, headers) => send(app, "/write", { method: "POST", body: "text", headers }),
-};
-
-/** A feed that any client may use. It is of another application with the same secret, so that its call is not counted. */
-const openFeed = feedOf(createApp(), {});
-
-/** Live requests run no code of the application. */
-const LIVE: Readonly<Record<string, (app: App, headers: Headers) => Promise<Response>>> = {
-  "event stream": async (app, headers) => send(app, `/__web/live?feed=${await openFeed}`, { headers }),
-  poll: async (app, headers) => send(app, `/__web/poll?feed=${await openFeed}`, { headers }),
-};
-
-async function feedOf(app: App, headers: Headers): Promise<string> {
-  const { result } = await (await call(app, "feed", headers, { name: "room" })).json();
-  return encodeURIComponent(result);
-}
-
-async function expectInvalidToken(response: Response): Promise<void> {
-  expect(response.status).toBe(401);
-  expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
-  expect(response.headers.get("cache-control")).toBe("private, no-store");
-  expect(response.headers.getSetCookie()).toEqual([]);
-  expect(await response.json()).toEqual({
-    error: { code: "unauthenticated", message: "The bearer token is not valid.", details: {} },
-  });
-}
+useBearerApp();
 
 describe.each(Object.entries({ ...KINDS, ...LIVE }))("a %s with a bearer token", (kind, sendKind) => {
   const runsCode = kind in KINDS;
@@ -416,142 +293,5 @@ describe("a bearer token", () => {
     expect(headers.get("vary")).toBe("Authorization");
     expect((await send(app, "/shared")).headers.get("cache-control")).toBe("public, max-age=60");
     expect((await call(app, "open", bearer("token-of-grace"))).headers.get("cache-control")).toBe("private, no-cache");
-  });
-});
-
-describe("the counts of requests with a bearer token", () => {
-  it.each(Object.entries({ ...KINDS, ...LIVE }))(
-    "count a %s for its address before authenticate is asked [BEARER-19]",
-    async (_, sendKind) => {
-      const ask = vi.fn(authenticate);
-      const app = createApp({ authenticate: ask, rate: { calls: 5, seconds: 60, per_address: 5 } });
-      for (const status of [401, 401, 401, 401, 401, 429, 429, 429]) {
-        const response = await sendKind(app, bearer("unknown"));
-        expect(response.status).toBe(status);
-        expect(await response.json()).toMatchObject({
-          error: { code: status === 401 ? "unauthenticated" : "rate_limited" },
-        });
-      }
-      expect(ask).toHaveBeenCalledTimes(5);
-    },
-  );
-
-  it("count a refused token as a call of a signed-out client, and lock out no other user of the address [BEARER-20]", async () => {
-    const app = createApp({ rate: { calls: 3, seconds: 60 } });
-    for (const status of [401, 401, 401, 429, 429]) {
-      expect((await call(app, "open", bearer("unknown"))).status).toBe(status);
-    }
-    expect((await call(app, "open", {})).status).toBe(429);
-    for (const token of ["token-of-grace", "token-of-linus"]) {
-      for (const status of [200, 200, 200, 429]) expect((await call(app, "open", bearer(token))).status).toBe(status);
-    }
-    expect((await call(app, "open", { cookie: COOKIE })).status).toBe(200);
-  });
-
-  it("count an accepted token for its user, with that user's cookie", async () => {
-    const app = createApp({ rate: { calls: 3, seconds: 60 } });
-    const cookie = signInCookie("grace", {}, testConfig(ENV));
-    for (const headers of [bearer("token-of-grace"), { cookie }, bearer("token-of-grace")]) {
-      expect((await call(app, "open", headers)).status).toBe(200);
-    }
-    for (const headers of [bearer("token-of-grace"), { cookie }]) {
-      expect((await call(app, "open", headers)).status).toBe(429);
-    }
-  });
-});
-
-describe("authenticate", () => {
-  it("runs in a request in which nobody is signed in, whatever the cookie [BEARER-14]", async () => {
-    const users: unknown[] = [];
-    const app = createApp({
-      authenticate: async (token) => {
-        users.push(session.user(), session.sid, request.path);
-        return USERS[token] ?? null;
-      },
-    });
-    expect((await call(app, "open", { ...bearer("token-of-grace"), cookie: COOKIE })).status).toBe(200);
-    expect(users).toEqual([null, null, "/__web/rpc/open"]);
-    expect(seen).toEqual(["grace"]);
-  });
-
-  it("is answered with 503 if it takes longer than 5 seconds, also if it accepts later [BEARER-17]", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    let accept: (user: { sub: string }) => void = () => undefined;
-    const asked = vi.fn(() => new Promise<{ sub: string }>((resolve) => (accept = resolve)));
-    const pending = call(createApp({ authenticate: asked }), "open", { ...bearer("slow"), cookie: COOKIE });
-    while (asked.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await vi.advanceTimersByTimeAsync(4_999);
-    expect(lines).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect((await pending).status).toBe(503);
-    accept({ sub: "grace" });
-    expect(seen).toEqual([]);
-    expect(lines.map((line) => errorOf(line).message)).toEqual([
-      "authenticate of new App took longer than 5 s. Give the queries in it a time limit.",
-    ]);
-  });
-
-  it.each([
-    ["a text", "grace", "returned a value of type string"],
-    ["true", true, "returned a value of type boolean"],
-    ["an array", [{ sub: "grace" }], "returned an array"],
-    ["an instance of a class", new Map([["sub", "grace"]]), "returned an instance of a class"],
-    ["no user id", { roles: [] }, "the user id must be a non-empty string. Received: undefined."],
-    ["an empty user id", { sub: "" }, "Received: an empty string."],
-    ["a number as the user id", { sub: 1 }, "Received: number. Convert a number with String(id)."],
-    ["an object as the user id", { sub: {} }, "Pass its id: { sub: String(user.id) }."],
-    ["one role", { sub: "grace", roles: "admin" }, "claims.roles must be an array of strings"],
-    ["roles that are no strings", { sub: "grace", roles: [1] }, "claims.roles must be an array of strings"],
-    ["the claims of a JWT", { sub: "grace", exp: 1, iat: 1 }, 'a claim cannot be named "exp"'],
-    ["a date", { sub: "grace", born: new Date(0) }, "claims.born is an instance of a class"],
-    ["a prototype", JSON.parse('{"sub":"grace","__proto__":{"roles":["admin"]}}'), "claims has a field"],
-  ])("is answered with 503 if it returns %s, and the log says why [BEARER-15]", async (_, result, message) => {
-    const app = createApp({ authenticate: async () => result as never });
-    const response = await call(app, "open", { ...bearer("token-of-grace"), cookie: COOKIE });
-    expect(response.status).toBe(503);
-    expect(seen).toEqual([]);
-    const [line, ...others] = lines;
-    expect(others).toEqual([]);
-    expect(errorOf(line).message).toContain("authenticate of new App: ");
-    expect(errorOf(line).message).toContain(message);
-  });
-
-  it("can return its user at once", async () => {
-    const app = createApp({ authenticate: (token) => USERS[token] ?? null });
-    expect((await call(app, "secret", bearer("token-of-grace"))).status).toBe(200);
-  });
-
-  it("never leads to a log line or a response with the token [BEARER-16]", async () => {
-    const token = "0123456789abcdef-token";
-    const readBody = (text: string) => {
-      throw new Error(`${text} was read before`);
-    };
-    const throwing: (() => unknown)[] = [
-      () => new Error(`invalid token ${token}`),
-      () => new Error("failed", { cause: new Error(`query failed: ${token}`) }),
-      () => Object.assign(new Error("failed"), { code: token }),
-      () => new AggregateError([new Error(token)], "several"),
-      () => `invalid token ${token}`,
-      () => Object.assign(new Error("failed"), { stack: `Error: failed\n at ${token}` }),
-      () => Object.defineProperty(new Error("failed"), "body", { enumerable: true, get: () => readBody(token) }),
-    ];
-    for (const thrown of throwing) {
-      lines.length = 0;
-      const app = createApp({
-        authenticate: async () => {
-          throw thrown();
-        },
-      });
-      const response = await call(app, "open", bearer(token));
-      expect(response.status).toBe(503);
-      const err = errorOf(lines[0]);
-      const logged = [err.message, err.stack, JSON.stringify(err), String(err.cause), String(err)].join();
-      expect(logged).not.toContain(token);
-      expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(token);
-    }
-  });
-
-  it("is refused as an option if it is no function", () => {
-    expect(() => createApp({ authenticate: {} as never })).toThrow("new App: authenticate must be a function.");
   });
 });
