@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { h } from "preact";
-import type { Markup } from "../protocol/index.ts";
+import type { Markup, Presence } from "../protocol/index.ts";
 import type { View } from "./view.ts";
 import { view } from "./view.ts";
 
@@ -12,6 +12,13 @@ interface User {
   readonly roles: readonly string[];
   readonly manager?: User;
 }
+
+// What `presence` returns is a prop, whatever state the view declares.
+declare const here: Presence<{ name: string }, never>;
+const People = view(({ here }: { here: Presence<{ name: string }> }) => here.channel);
+const Typing = view(({ here }: { here: Presence<{ name: string }, { typing: boolean }> }) => here.channel);
+People({ here });
+Typing({ here });
 
 // Props that are the same after JSON are accepted, and the view has the type of the component.
 const Plain = view(({ n, user }: { n: number; user: User | null; tags?: string[] }) => h("p", null, n, user?.name));

@@ -50,7 +50,7 @@ export async function presence<Data = null>(
   name: string,
   data?: Data,
   options: PresenceOptions = {},
-): Promise<Presence<Data>> {
+): Promise<Presence<Data, never>> {
   const context = requireContext("presence()");
   checkChannelName(name, "presence");
   rejectUnknownOptions(options, PRESENCE_OPTIONS, "presence()");

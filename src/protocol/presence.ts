@@ -41,8 +41,8 @@ export interface Presence<Data = unknown, State = unknown> {
   readonly v: string;
   /** Whether the bus was unreachable, so that the list may be out of date. */
   readonly stale: boolean;
-  /** Exists in the type only. */
-  readonly [state]?: (state: State) => void;
+  /** Exists in the type only. No function: props that are functions are type errors. */
+  readonly [state]?: State;
 }
 
 /**
