@@ -2,7 +2,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PresenceStore } from "../backends/index.ts";
 import { memory } from "../backends/index.ts";
 import type { PresenceFrame } from "../protocol/index.ts";
-import { LEASE_MS, MANY_PEOPLE, POLL_GRACE_MS, PresenceRoom, RECOVERY_MS, STREAM_GRACE_MS } from "./presence-room.ts";
+import {
+  LEASE_MS,
+  MANY_PEOPLE,
+  MAX_PAGES_PER_CLIENT,
+  POLL_GRACE_MS,
+  PresenceRoom,
+  RECOVERY_MS,
+  STREAM_GRACE_MS,
+} from "./presence-room.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
 
 beforeEach(() => {
@@ -283,6 +291,39 @@ describe("PresenceRoom", () => {
     const count = await framesIn(3_000);
     expect(count).toBeGreaterThanOrEqual(2);
     expect(count).toBeLessThanOrEqual(3);
+  });
+
+  it("reads the members less often if one user has many page loads", async () => {
+    const store = storeOf();
+    const reads = vi.spyOn(store, "read");
+    const process = createProcess(store, "first");
+    const pages = Array.from({ length: 5_000 }, () => memberOf("alice"));
+    for (const page of pages) process.room.hold(page);
+    await advance(3_000, process);
+    const { length } = reads.mock.calls;
+    for (let at = 0; at < 100; at++) {
+      await store.setState("room", pages[at]?.id ?? "", String(at));
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(reads.mock.calls.length - length).toBeLessThanOrEqual(11); // in 10 s
+  });
+
+  it("makes no more than 100 page loads of a client present", async () => {
+    const process = createProcess(storeOf(), "first");
+    const tabs = async () => {
+      await advance(1_000, process);
+      return JSON.parse(process.room.fullFrame.json).all.map(({ tabs }: { tabs: number }) => tabs);
+    };
+    const pages = Array.from({ length: MAX_PAGES_PER_CLIENT + 5 }, () => memberOf("alice"));
+    const [release] = pages.map((page) => process.room.hold(page, "alice"));
+    process.room.hold(memberOf("bob"), "bob");
+    expect(await tabs()).toEqual([100, 1]);
+    for (const page of pages.slice(0, 50)) process.room.hold(page, "alice"); // a second connection
+    for (const page of pages.slice(50, 60)) process.room.leaveNow(page.id);
+    expect(await tabs()).toEqual([90, 1]);
+    release?.(0);
+    for (let at = 0; at < 20; at++) process.room.hold(memberOf("alice"), "alice");
+    expect(await tabs()).toEqual([100, 1]);
   });
 
   it("sends each viewer of 1,000 people that join little more than the list", async () => {

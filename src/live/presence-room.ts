@@ -21,6 +21,12 @@ export const MANY_PEOPLE = 50;
 const FRAME_MS = 100;
 const MANY_PEOPLE_FRAME_MS = 1_000;
 
+/** How long no frame is sent after one, for each page load: for every frame, every process reads all of them from the bus. */
+const FRAME_MS_PER_PAGE = 0.2;
+
+/** How many page loads of one client this process makes present in a channel. With more, it could keep all processes busy. */
+export const MAX_PAGES_PER_CLIENT = 100;
+
 /** How often the members are read while the bus is unreachable. */
 const RETRY_MS = 2_000;
 
@@ -39,6 +45,7 @@ export interface PresenceViewer {
 /** A page load whose connections this process has, or had a moment ago. */
 interface HeldMember {
   readonly member: VerifiedPresence;
+  readonly client: string;
   readonly value: string;
   /** One object for each, so that the end of one from before the page left does not count for a later one. */
   readonly connections: Set<object>;
@@ -74,6 +81,8 @@ export class PresenceRoom {
   readonly #viewers = new Set<PresenceViewer>();
   /** By their ids. */
   readonly #held = new Map<string, HeldMember>();
+  /** The number of page loads held, by client. */
+  readonly #pages = new Map<string, number>();
   #members: ReadonlyMap<string, PresenceMember> = new Map();
   #list = UNKNOWN_LIST;
   #full: Frame | null = null;
@@ -140,15 +149,19 @@ export class PresenceRoom {
   }
 
   /**
-   * Adds a connection of a page.
+   * Adds a connection of a page. Above {@link MAX_PAGES_PER_CLIENT}, the page is not present.
    *
+   * @param client identifies who has loaded the page; by default, it counts alone
    * @returns a function to call when the connection has ended: if it is the last one, the page leaves after a time
    */
-  hold(member: VerifiedPresence): (graceMs: number) => void {
+  hold(member: VerifiedPresence, client = member.id): (graceMs: number) => void {
     const current = this.#held.get(member.id);
+    if (!current && (this.#pages.get(client) ?? 0) >= MAX_PAGES_PER_CLIENT) return () => undefined;
+    if (!current) this.#countPages(client, 1);
     const held = current ?? {
       ...{
         member,
+        client,
         value: memberValue(member),
         connections: new Set(),
         leavesAtMs: null,
@@ -220,7 +233,14 @@ export class PresenceRoom {
   }
 
   #forget(id: string): void {
-    this.#held.delete(id);
+    const held = this.#held.get(id);
+    if (held && this.#held.delete(id)) this.#countPages(held.client, -1);
+  }
+
+  #countPages(client: string, difference: number): void {
+    const count = (this.#pages.get(client) ?? 0) + difference;
+    if (count > 0) this.#pages.set(client, count);
+    else this.#pages.delete(client);
   }
 
   #want(held: HeldMember, pending: "put" | "remove"): void {
@@ -298,7 +318,8 @@ export class PresenceRoom {
   /** Reads the members soon: at once if the last time was long ago, so that frames are sent not too often. */
   #scheduleRead(): void {
     if (this.#timer || this.#reading) return;
-    const intervalMs = this.#list.entries.size > MANY_PEOPLE ? MANY_PEOPLE_FRAME_MS : FRAME_MS;
+    const leastMs = this.#list.entries.size > MANY_PEOPLE ? MANY_PEOPLE_FRAME_MS : FRAME_MS;
+    const intervalMs = Math.max(leastMs, this.#members.size * FRAME_MS_PER_PAGE);
     const delayMs = Math.max(0, this.#lastReadMs + intervalMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

@@ -121,6 +121,23 @@ describe("presence", () => {
     await vi.waitFor(() => expect(client.users).toEqual(["alice*3"]));
   });
 
+  it("shows at most 100 pages of a user, and of the signed-out clients of an address [PRESENCE-6]", async () => {
+    const app = createApp();
+    const alice = await signIn(app, "alice");
+    for (const headers of [alice, {}]) {
+      const tokens: string[] = [];
+      for (let at = 0; at < 105; at++) {
+        tokens.push((await loadPage(app, headers, { options: { anonymous: true } })).token);
+      }
+      await open(app, tokens, headers);
+    }
+    await vi.waitFor(async () => {
+      const { result } = await call(app, "people", { name: "board:1" });
+      expect(result).toHaveLength(101);
+      expect(result.at(-1)).toMatchObject({ user: "alice", tabs: 100 });
+    });
+  });
+
   it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-3]", async () => {
     const app = createApp();
     await expect(loadPage(app, {})).rejects.toThrow("unauthenticated: Please sign in.");
