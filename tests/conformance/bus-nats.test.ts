@@ -11,6 +11,7 @@ import { atMost } from "#test/read-limit";
 import { recordedLog } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/backends/index.ts";
 import { type NatsOptions, nats } from "../../src/backends/nats/bus.ts";
+import type { NatsPresence } from "../../src/backends/nats/presence.ts";
 import { expectSeparate } from "./bus/separate-buses.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
 
@@ -50,6 +51,37 @@ function open(options: Partial<NatsOptions> = {}) {
 const uniqueNamespace = () => `namespace-${++namespaces}`;
 const streamOf = (namespace: string) => `tsweb-live-${namespace}`;
 const texts = (messages: readonly { readonly data: string }[]) => messages.map(({ data }) => data);
+
+describe("who is present in NATS", () => {
+  it("creates the consumers of many channels again a few at a time, and deletes those that they replace", async () => {
+    const namespace = uniqueNamespace();
+    const { presence } = open({ namespace }).bus;
+    const channels = Array.from({ length: 100 }, (_, at) => `room:${at}`);
+    const watch = { holder: "holder", leaseMs: 60_000, listener: () => undefined };
+    const stops = await Promise.all(channels.map((channel) => presence?.watch(channel, watch)));
+    const manager = await jetstreamManager(connection);
+    const consumers = async () => (await manager.streams.info(`tsweb-presence-${namespace}`)).state.consumer_count;
+    expect(await consumers()).toBe(100);
+    let most = 0;
+    let pending = 0;
+    const requests = connection.subscribe("$JS.API.CONSUMER.>", {
+      callback: (_, { subject }) => {
+        if (!subject.includes("CREATE") || !subject.includes(`tsweb-presence-${namespace}`)) return;
+        most = Math.max(most, ++pending);
+      },
+    });
+    const responses = connection.subscribe("$JS.EVENT.ADVISORY.CONSUMER.CREATED.>", { callback: () => void pending-- });
+    await connection.flush();
+    (presence as NatsPresence).restart(); // as after a lost connection
+    await Promise.all(channels.map((channel) => presence?.read(channel)));
+    await expect.poll(consumers, { timeout: 10_000 }).toBe(100);
+    expect(most).toBeGreaterThan(0);
+    expect(most, "an advisory may arrive after the next request").toBeLessThan(20);
+    for (const each of [requests, responses]) each.unsubscribe();
+    for (const stop of stops) stop?.();
+    await expect.poll(consumers, { timeout: 10_000 }).toBe(0);
+  });
+});
 
 describe("the bus in NATS", () => {
   it("creates its stream with the limits of its options", async () => {

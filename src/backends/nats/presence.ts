@@ -23,6 +23,12 @@ const HEARTBEAT_TIMEOUT_MS = 6_000;
 /** After how long the server removes a consumer whose subscriber is disconnected. */
 const INACTIVE_THRESHOLD_MS = 30_000;
 
+/**
+ * How many consumers a process creates or deletes at a time. Each channel has one: after a lost connection, a server that got the
+ * requests for thousands at once would respond to nothing else, lose the connection again, and keep what it had created.
+ */
+const MAX_CHANGES = 8;
+
 /** The status of heartbeats and flow control requests. */
 const CONTROL_MESSAGE = 100;
 
@@ -64,6 +70,8 @@ interface View {
 interface Active {
   readonly connection: NatsConnection;
   readonly subscription: Subscription;
+  /** Deletes it on the server; undefined until it is created. */
+  remove: (() => Promise<unknown>) | undefined;
   consumerSequence: number;
   /** The sequence of the last delivery in the stream. */
   seq: number;
@@ -83,6 +91,9 @@ export class NatsPresence implements PresenceStore {
   readonly #stream: string;
   readonly #prefix: string;
   readonly #views = new Map<string, View>();
+  readonly #creations = new LimitedQueue();
+  /** Apart from the creations: while the server is unreachable, each takes until its timeout. */
+  readonly #removals = new LimitedQueue();
   #isStreamReady = false;
   /** The clock of the server minus `performance.now`. */
   #clockOffsetMs = Number.NEGATIVE_INFINITY;
@@ -102,7 +113,7 @@ export class NatsPresence implements PresenceStore {
       view.watches.delete(added);
       if (view.watches.size > 0 || this.#views.get(channel) !== view) return;
       this.#views.delete(channel);
-      discard(view);
+      this.#discard(view);
     };
     try {
       await this.renew(channel, watch.holder, watch.leaseMs);
@@ -293,17 +304,20 @@ export class NatsPresence implements PresenceStore {
   /** Creates the consumer of a view, unless it is active. Resolves when it has delivered what is stored. */
   async #activate(view: View, context: ConnectionContext): Promise<void> {
     const { active } = view;
-    if (active && performance.now() - active.lastActivityMs > HEARTBEAT_TIMEOUT_MS) discard(view);
+    if (active && performance.now() - active.lastActivityMs > HEARTBEAT_TIMEOUT_MS) this.#discard(view);
     if (view.active?.isComplete && view.active.connection === context.connection) return;
-    view.activating ??= this.#createConsumer(view, context).finally(() => {
-      view.activating = null;
-    });
+    view.activating ??= this.#creations
+      .add(() => this.#createConsumer(view, context))
+      .finally(() => {
+        view.activating = null;
+      });
     await view.activating;
   }
 
   async #createConsumer(view: View, context: ConnectionContext): Promise<void> {
     const { connection, manager, untilDisconnect } = context;
-    discard(view);
+    this.#discard(view);
+    if (view.watches.size === 0) throw new Error("Nobody watches the channel any more.");
     const inbox = context.createInbox();
     const callback = (error: Error | null, message: Msg) => {
       if (view.active !== active) return;
@@ -311,14 +325,14 @@ export class NatsPresence implements PresenceStore {
     };
     const subscription = connection.subscribe(inbox, { callback });
     const active: Active = {
-      ...{ connection, subscription, consumerSequence: 0, seq: 0 },
+      ...{ connection, subscription, remove: undefined, consumerSequence: 0, seq: 0 },
       ...{ lastActivityMs: performance.now(), isComplete: false, waiting: new Set() },
     };
     view.active = active;
     view.messages = new Map();
     view.writtenSeq = 0; // the stream may have been created again
     try {
-      await untilDisconnect(
+      const { name } = await untilDisconnect(
         manager.consumers.add(this.#stream, {
           ...{ deliver_subject: inbox, deliver_policy: "last_per_subject", ack_policy: "none", max_deliver: 1 },
           filter_subject: this.#subjectOf(view.channel, "*"),
@@ -326,6 +340,8 @@ export class NatsPresence implements PresenceStore {
           ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS, mem_storage: true, num_replicas: 1 },
         }),
       );
+      active.remove = () => manager.consumers.delete(this.#stream, name);
+      if (view.active !== active) throw new Error("The consumer of NATS was lost.");
       // A message that is stored now is delivered after everything that was stored before, and has the time of the server.
       for (const { holder, leaseMs } of view.watches) {
         await this.#publish(context, { channel: view.channel, token: `h${holder}`, text: String(leaseMs) });
@@ -333,7 +349,8 @@ export class NatsPresence implements PresenceStore {
       await untilDelivered(view, view.writtenSeq);
       active.isComplete = true;
     } catch (error) {
-      if (view.active === active) discard(view);
+      if (view.active === active) this.#discard(view);
+      else this.#remove(active);
       throw error;
     }
   }
@@ -374,9 +391,42 @@ export class NatsPresence implements PresenceStore {
     notify(view, message.text === REMOVED_BY_ID ? token.slice(1) : undefined);
   }
 
-  #invalidate(view: View): void {
+  /** Ends the consumer of a view, and deletes it. */
+  #discard(view: View): void {
+    const { active } = view;
     discard(view);
+    if (active) this.#remove(active);
+  }
+
+  /** Deletes a consumer. If that fails, the server removes it later. */
+  #remove(active: Active): void {
+    const { remove } = active;
+    active.remove = undefined;
+    if (remove) this.#removals.add(remove).catch(() => undefined);
+  }
+
+  #invalidate(view: View): void {
+    this.#discard(view);
     notify(view);
+  }
+}
+
+/** Runs requests, {@link MAX_CHANGES} at a time. */
+class LimitedQueue {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  async add<T>(request: () => Promise<T>): Promise<T> {
+    if (this.#running >= MAX_CHANGES) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
+    try {
+      return await request();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next)
+        next(); // it runs in place of this one
+      else this.#running--;
+    }
   }
 }
 
