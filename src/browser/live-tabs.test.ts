@@ -85,7 +85,7 @@ describe("tabs of one sign-in", () => {
     expect(first.received).toEqual([1]);
   });
 
-  test("take nothing from a connection that was opened before they were restored", async () => {
+  test("take nothing from a connection that was opened before they were restored [LIVE-52]", async () => {
     await openTab();
     const [kept, listener] = await openTab("a");
     kept.suspend("keep");

@@ -39,6 +39,60 @@ describe("the request of a page", () => {
     expect(page.lastRequest.after).toBe("p.3,p.7");
   });
 
+  test("is a POST with JSON, and a GET to a server of an earlier version, which responds with 405", async () => {
+    page.subscribe(room, record("room"));
+    await page.advance();
+    const [post] = page.requests;
+    expect([post?.method, post?.headers.get("content-type"), post?.url.search]).toEqual([
+      "POST",
+      "application/json",
+      "",
+    ]);
+    post?.respondJson({ error: {} }, 405);
+    await page.advance();
+    const get = page.lastRequest;
+    expect([get.method, get.path, get.url.searchParams.getAll("feed"), get.after]).toEqual([
+      "GET",
+      "/app/__web/live",
+      [room],
+      "p.3",
+    ]);
+    get.respondStream().push(encodeEvent.message("p.4", "room:1", "one"));
+    await page.advance();
+    get.breakConnection();
+    await page.waitForRequest();
+    expect([page.lastRequest.method, page.lastRequest.after, received]).toEqual(["POST", "p.4", ["room: one"]]);
+  });
+
+  test("with more than 32 channels is repeated until a server responds that has POST", async () => {
+    for (let n = 0; n < 33; n++) page.subscribe(unsignedFeed(`room:${n}`), record(`${n}`));
+    await page.advance();
+    for (let n = 0; n < 4; n++) {
+      page.lastRequest.respondJson({ error: {} }, 405);
+      await page.waitForRequest();
+      expect([page.lastRequest.method, page.lastRequest.feeds.length]).toEqual(["POST", 33]);
+    }
+    while (page.lastRequest.path.endsWith("/poll")) {
+      page.lastRequest.respondJson({ error: {} }, 405);
+      await page.waitForRequest();
+    }
+    page.lastRequest.respondStream().push(encodeEvent.message("32=p.1", "room:32", "one"));
+    await page.advance();
+    expect(received).toEqual(["32: one"]);
+  });
+
+  test("has an id with the positions that have moved, also in a ping", async () => {
+    page.subscribe(room, record("room"));
+    page.subscribe(news, record("news"));
+    await page.advance();
+    page.lastRequest.respondStream().push(encodeEvent.message("1=p.8", "news", "one"));
+    page.lastRequest.push("id: 0=p.5\nevent: ping\ndata: 1\n\n");
+    await page.advance();
+    page.lastRequest.breakConnection();
+    await page.waitForRequest();
+    expect([page.lastRequest.after, received]).toEqual(["p.5,p.8", ["news: one"]]);
+  });
+
   test("is replaced by a new one, from the current positions, when a subscription is added", async () => {
     page.subscribe(room, record("room"));
     await page.advance();

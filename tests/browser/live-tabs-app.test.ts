@@ -112,7 +112,7 @@ it("nine tabs on HTTP/1.1 are live over one connection, and their calls get resp
   await context.close();
 });
 
-it("the streams of two users never cross [LIVE-30]", async () => {
+it("the streams of two users never cross [LIVE-50]", async () => {
   const [ada, adaRequests] = await newUser("ada");
   const [grace, graceRequests] = await newUser("grace");
   const tabs = [await openTab(ada), await openTab(grace), await openTab(ada), await openTab(grace)] as const;
@@ -125,7 +125,7 @@ it("the streams of two users never cross [LIVE-30]", async () => {
   await grace.close();
 });
 
-it("a tab that signs in another user ends the feeds of the other tabs, which reload [LIVE-31]", async () => {
+it("a tab that signs in another user ends the feeds of the other tabs, which reload [LIVE-51]", async () => {
   const [context, requests] = await newUser("ada");
   const first = await openTab(context);
   const second = await openTab(context);

@@ -238,6 +238,20 @@ export function pageScenarios({ scenario, essential }: Scenarios): void {
       await untilText(other, "#texts", "hello,again");
     });
 
+    scenario(
+      "delivers messages to two tabs over one connection, and to the second one when the first is left",
+      async (newContext) => {
+        const context = await newContext();
+        const one = await visit(context, "/live");
+        const other = await visit(context, "/live");
+        await app.call("say", { text: "both" });
+        for (const page of [one, other]) await untilText(page, "#texts", "both");
+        await one.open(`${app.address}/done`);
+        await app.call("say", { text: "again" });
+        await untilText(other, "#texts", "both,again");
+      },
+    );
+
     scenario("receives messages by polls behind a proxy that refuses event streams", async (newContext) => {
       app.refusesStreams = true;
       try {
