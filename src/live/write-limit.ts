@@ -18,12 +18,16 @@ const EVENT_BYTES = 160;
  * channel names. No more than one write is read from the bus at a time, so that a client that reads slowly or never
  * needs little memory.
  *
- * @param feeds the number of feeds of the event stream
+ * @param feeds the number of feeds of the event stream whose positions are in each id: 1 in a response to POST
  */
 export function writeLimit(feeds: number): ReadLimit {
   const messages = Math.floor(MAX_OVERHEAD_BYTES / (feeds * POSITION_BYTES + EVENT_BYTES));
-  return { messages: Math.min(MAX_WRITE_MESSAGES, messages), bytes: MAX_MESSAGE_BYTES };
+  limits[feeds] ??= { messages: Math.min(MAX_WRITE_MESSAGES, messages), bytes: MAX_MESSAGE_BYTES };
+  return limits[feeds];
 }
+
+/** The limits by the number of feeds: each is one object for all event streams. A GET has at most 32 feeds. */
+const limits: ReadLimit[] = [];
 
 /** Returns the result of a read without what exceeds a limit, for a bus that does not observe it. */
 export function limitResult(result: ReadResult, limit: ReadLimit): ReadResult {
