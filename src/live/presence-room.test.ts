@@ -315,14 +315,15 @@ describe("PresenceRoom", () => {
       return JSON.parse(process.room.fullFrame.json).all.map(({ tabs }: { tabs: number }) => tabs);
     };
     const pages = Array.from({ length: MAX_PAGES_PER_CLIENT + 5 }, () => memberOf("alice"));
-    const [release] = pages.map((page) => process.room.hold(page, "alice"));
-    process.room.hold(memberOf("bob"), "bob");
+    const [alice, bob] = ["alice", "bob"].map((client) => ({ client, watchEnd: () => () => undefined }));
+    const [release] = pages.map((page) => process.room.hold(page, alice));
+    process.room.hold(memberOf("bob"), bob);
     expect(await tabs()).toEqual([100, 1]);
-    for (const page of pages.slice(0, 50)) process.room.hold(page, "alice"); // a second connection
+    for (const page of pages.slice(0, 50)) process.room.hold(page, alice); // a second connection
     for (const page of pages.slice(50, 60)) process.room.leaveNow(page.id);
     expect(await tabs()).toEqual([90, 1]);
     release?.(0);
-    for (let at = 0; at < 20; at++) process.room.hold(memberOf("alice"), "alice");
+    for (let at = 0; at < 20; at++) process.room.hold(memberOf("alice"), alice);
     expect(await tabs()).toEqual([100, 1]);
   });
 

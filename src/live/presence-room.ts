@@ -42,6 +42,14 @@ export interface PresenceViewer {
   receive(room: PresenceRoom | null, frame: Frame): void;
 }
 
+/** Who has loaded a page. */
+export interface PageOwner {
+  /** Its user, or the address of a signed-out client. */
+  readonly client: string;
+  /** Calls `onEnded` when the sign-in ends. @returns a function that ends this */
+  watchEnd(onEnded: () => void): () => void;
+}
+
 /** A page load whose connections this process has, or had a moment ago. */
 interface HeldMember {
   readonly member: VerifiedPresence;
@@ -55,6 +63,8 @@ interface HeldMember {
   pending: "put" | "remove" | null;
   /** The operation of the bus in progress. */
   settling: Promise<void> | null;
+  /** Ends the watch of its sign-in: it may end while the page has no connection, as between two polls. */
+  unwatchSignIn: () => void;
 }
 
 /** The options of a {@link PresenceRoom}. */
@@ -151,10 +161,11 @@ export class PresenceRoom {
   /**
    * Adds a connection of a page. Above {@link MAX_PAGES_PER_CLIENT}, the page is not present.
    *
-   * @param client identifies who has loaded the page; by default, it counts alone
+   * @param owner by default one that has no other page, and whose sign-in does not end
    * @returns a function to call when the connection has ended: if it is the last one, the page leaves after a time
    */
-  hold(member: VerifiedPresence, client = member.id): (graceMs: number) => void {
+  hold(member: VerifiedPresence, owner: PageOwner = unknownOwner(member)): (graceMs: number) => void {
+    const { client } = owner;
     const current = this.#held.get(member.id);
     if (!current && (this.#pages.get(client) ?? 0) >= MAX_PAGES_PER_CLIENT) return () => undefined;
     if (!current) this.#countPages(client, 1);
@@ -167,12 +178,15 @@ export class PresenceRoom {
         leavesAtMs: null,
         pending: null,
         settling: null,
+        unwatchSignIn: () => undefined,
       },
     };
     this.#held.set(member.id, held);
     const connection = {};
     held.connections.add(connection);
     held.leavesAtMs = null;
+    held.unwatchSignIn(); // the cookie may have been renewed
+    held.unwatchSignIn = owner.watchEnd(() => this.#remove(held));
     // Also if it is stored already: another process may have replaced it, without this one knowing yet.
     this.#want(held, "put");
     return (graceMs) => {
@@ -220,6 +234,7 @@ export class PresenceRoom {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    for (const { unwatchSignIn } of this.#held.values()) unwatchSignIn();
     const { store, holder } = this.#options;
     // If it fails, the lease ends later.
     if (this.#held.size > 0) await store.renew(this.channel, holder, STOPPED_LEASE_MS).catch(() => undefined);
@@ -234,7 +249,10 @@ export class PresenceRoom {
 
   #forget(id: string): void {
     const held = this.#held.get(id);
-    if (held && this.#held.delete(id)) this.#countPages(held.client, -1);
+    if (!held) return;
+    this.#held.delete(id);
+    held.unwatchSignIn();
+    this.#countPages(held.client, -1);
   }
 
   #countPages(client: string, difference: number): void {
@@ -404,4 +422,8 @@ export class PresenceRoom {
     this.#full = null;
     for (const viewer of this.#viewers) viewer.receive(this, frame);
   }
+}
+
+function unknownOwner({ id }: VerifiedPresence): PageOwner {
+  return { client: id, watchEnd: () => () => undefined };
 }

@@ -9,9 +9,9 @@ import {
 } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { clientKey } from "../rate-limit/index.ts";
-import { keysFor, sessionId } from "../session/index.ts";
+import { finalSessionWatcher, keysFor, sessionId } from "../session/index.ts";
 import { endedFrame, type Frame } from "./presence-list.ts";
-import { POLL_GRACE_MS, PresenceRoom, type PresenceViewer, STREAM_GRACE_MS } from "./presence-room.ts";
+import { type PageOwner, POLL_GRACE_MS, PresenceRoom, type PresenceViewer, STREAM_GRACE_MS } from "./presence-room.ts";
 import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./presence-token.ts";
 
 const TICK_MS = 1_000;
@@ -131,8 +131,7 @@ export class PresenceRooms {
 export interface PresenceRequest {
   readonly member: VerifiedPresence;
   readonly version: string | undefined;
-  /** Identifies who has loaded the page: its user, or the address of a signed-out client. */
-  readonly client: string;
+  readonly owner: PageOwner;
 }
 
 /**
@@ -146,10 +145,12 @@ export function readPresenceTokens(tokens: readonly string[], context: RequestCo
   const keys = keysFor(context.config, "presence");
   const presenter = { sid: sessionId(context), now: Date.now() / 1000 };
   const address = `a:${clientKey(context.address)}`;
+  const watchEnd = finalSessionWatcher(context);
   return tokens.map((text) => {
     const { token, version } = splitPresenceToken(text);
     const member = verifyPresence(token, presenter, keys);
-    if (member) return { member, version, client: member.user === null ? address : `u:${member.user}` };
+    const client = member?.user == null ? address : `u:${member.user}`;
+    if (member) return { member, version, owner: { client, watchEnd } };
     const message = "A presence token was not issued by this application. Load the page again.";
     throw new RequestError("forbidden", message, { status: 403 });
   });
@@ -169,11 +170,11 @@ export class PresenceConnection {
     this.#viewer = viewer;
     const versions = new Map<PresenceRoom, string | undefined>();
     this.ended = requests.flatMap(({ member }) => (member.expired ? [member.channel] : []));
-    this.#held = requests.flatMap(({ member, version, client }) => {
+    this.#held = requests.flatMap(({ member, version, owner }) => {
       if (member.expired) return [];
       const room = rooms.open(member.channel);
       versions.set(room, versions.has(room) && versions.get(room) !== version ? undefined : version);
-      return [{ room, id: member.id, release: room.hold(member, client) }];
+      return [{ room, id: member.id, release: room.hold(member, owner) }];
     });
     this.rooms = versions;
   }

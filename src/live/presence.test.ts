@@ -272,6 +272,17 @@ describe("a poll with a token", () => {
     expect((await waiting)[0]?.[1].all.map(({ user }) => user)).toEqual(["alice", "bob"]);
   });
 
+  it("leaves at once when its user is revoked between two polls [PRESENCE-4]", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const { token } = await loadPage(app, alice);
+    await poll(app, token, alice);
+    const { client } = await open(app, [(await loadPage(app, bob)).token], bob);
+    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+    await call(app, "end", {}, alice);
+    await vi.waitFor(() => expect(client.users).toEqual(["bob"]), { timeout: 3_000 });
+  });
+
   it("ends, and its page leaves, when the user is revoked", async () => {
     const app = createApp();
     const alice = await signIn(app, "alice");

@@ -138,10 +138,20 @@ export function watchSession(context: RequestContext, onEnded: () => void): () =
  * @throws RequestError 503 if the client has a session, and the revocations were not read yet
  */
 export function watchFinalSession(context: RequestContext, onEnded: () => void): () => void {
-  if (context.isBearer) return watchSession(context, onEnded); // the question to `authenticate` needs the request
-  const session = currentSession(context);
-  const sessions = sessionsOf(context);
-  return session && sessions ? sessions.watch({ of: session, onEnded }) : () => undefined;
+  return finalSessionWatcher(context)(onEnded);
+}
+
+/** Returns {@link watchFinalSession} of a request as a function that can be called later, and several times. */
+export function finalSessionWatcher(context: RequestContext): (onEnded: () => void) => () => void {
+  // The question to `authenticate` needs the request. No other function may keep it.
+  return context.isBearer ? watchSession.bind(null, context) : watcherOf(currentSession(context), sessionsOf(context));
+}
+
+function watcherOf(
+  session: VerifiedSession | null,
+  sessions: ReturnType<typeof sessionsOf>,
+): (onEnded: () => void) => () => void {
+  return (onEnded) => (session && sessions ? sessions.watch({ of: session, onEnded }) : () => undefined);
 }
 
 /**

@@ -7,6 +7,7 @@ export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export {
   countedUser,
   currentTag,
+  finalSessionWatcher,
   hasSessionEnded,
   pageTag,
   sessionId,
