@@ -4,16 +4,20 @@
  */
 import { fileURLToPath } from "node:url";
 import { createContext, Script } from "node:vm";
-import { rolldown } from "rolldown";
+import { build, type Rolldown } from "vite";
 import type { subscribe } from "../../src/browser/subscribe.ts";
 import { formatFeedText, parseFeedText } from "../../src/protocol/index.ts";
 
 /** Compiles the code of a tab. */
 export async function compileTabs(): Promise<Script> {
-  const input = fileURLToPath(new URL("../../src/browser/subscribe.ts", import.meta.url));
-  const bundle = await rolldown({ input, transform: { define: { "process.env.NODE_ENV": '"production"' } } });
-  const { output } = await bundle.generate({ format: "iife", name: "page" });
-  await bundle.close();
+  const entry = fileURLToPath(new URL("../../src/browser/subscribe.ts", import.meta.url));
+  const built = await build({
+    configFile: false,
+    logLevel: "silent",
+    define: { "process.env.NODE_ENV": '"production"' },
+    build: { write: false, minify: false, lib: { entry, formats: ["iife"], name: "page" } },
+  });
+  const [{ output }] = built as Rolldown.RolldownOutput[] as [Rolldown.RolldownOutput]; // of a library with one format
   return new Script(`${output[0].code};page`);
 }
 
