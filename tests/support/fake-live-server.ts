@@ -73,7 +73,9 @@ export class FakeLiveServer {
 
   /** Handles requests to `/__web/live` and `/__web/poll`. */
   readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = JSON.parse(await text(request)) as { feeds: string[]; cursor: string; wait?: number }; // what a page sends
+    const json = await text(request);
+    if (json === "") return; // a page that was left has aborted the request before its body was sent
+    const body = JSON.parse(json) as { feeds: string[]; cursor: string; wait?: number }; // what a page sends
     const endpoint = request.url?.endsWith("/live") ? "live" : "poll";
     const channels = body.feeds.map((feed) => readFeed(feed).channel);
     const after = body.cursor;
