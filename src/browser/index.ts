@@ -22,6 +22,8 @@ export type {
   GapReason,
   JSX,
   Markup,
+  Person,
+  Presence,
   Serialized,
   Stream,
   ViewFormHandle,
@@ -30,6 +32,7 @@ export type {
 export { form } from "./form.ts";
 export { on_progress } from "./form-upload.ts";
 export { on_mount, on_unmount } from "./lifecycle.ts";
+export { type People, present } from "./present.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";
 export type { View, ViewProps } from "./view.ts";

@@ -1,4 +1,4 @@
-import { type GapReason, isLater, START } from "../protocol/index.ts";
+import { type GapReason, isLater, type PresenceFrame, START } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
 import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
@@ -32,7 +32,7 @@ export interface PresenceListener {
   readonly token: string;
   readonly channel: string;
   /** Called with each frame of the channel. */
-  readonly frame: (frame: unknown) => unknown;
+  readonly frame: (frame: PresenceFrame) => unknown;
 }
 
 /** A live request. Its members are in the order of the request; a position is empty after a gap. */
@@ -61,7 +61,7 @@ export interface Frame {
   readonly isBatch?: boolean;
   readonly reason?: GapReason | undefined;
   readonly windowMs?: number | undefined;
-  readonly presence?: unknown;
+  readonly presence?: PresenceFrame;
 }
 
 /** This page. Module state, as are the listeners, because a page has one connection and lives as long as its modules. */
@@ -147,9 +147,9 @@ export function receive(frames: readonly Frame[]): boolean {
     if (from === START) isIncomplete ||= served.some(({ position }) => isLater(to, position));
     for (const message of messages)
       for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
-    if ("presence" in frame)
-      for (const listener of presences)
-        if (listener.channel === channel) callSafely(() => listener.frame(frame.presence));
+    const { presence } = frame;
+    if (presence)
+      for (const listener of presences) if (listener.channel === channel) callSafely(() => listener.frame(presence));
   }
   return isIncomplete;
 }

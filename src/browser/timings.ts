@@ -34,6 +34,9 @@ export const POLLING_MS = 60_000;
 export const MAX_DELAY_MS = 30_000;
 /** The base of the delay after a poll. After an event stream, it is the `retry` of the server. */
 export const POLL_RETRY_MS = 500;
+/** The least time between two states that a page sends, and after one that the server has not taken. */
+export const PRESENCE_MS = 100;
+export const PRESENCE_RETRY_MS = 1_000;
 /** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
 export const HIDDEN_MS = 2_000;
 

@@ -21,6 +21,8 @@ const PAGE_LIMIT = new CountLimit("presence page", { calls: 10, seconds: 1 }, "o
 /** How often the pages of one client may. Many people may share an address. */
 const CLIENT_LIMIT = new CountLimit("presence", { calls: 1_000, seconds: 10 }, "one client");
 
+const HEADERS = { "cache-control": "private, no-cache" } as const;
+
 /** What the handler uses of the application. */
 export interface PresenceHandlerOptions {
   readonly rooms: () => PresenceRooms;
@@ -32,8 +34,10 @@ export interface PresenceHandlerOptions {
 /**
  * Handles what a page sends of itself: its state, or that it is left. The caller has checked the origin.
  *
- * @throws RequestError 405, 415, 413 and 400 for an invalid request, 403 for a token that is not valid for it, 409 if the page is
- *   not present, 429 for too many requests, 503 while the bus is unreachable
+ * @returns 204 if the state is set, 202 if the page is not present, so that it sends the state again: an error status would be shown
+ *   in the console of the browser, for a page that has just been opened
+ * @throws RequestError 405, 415, 413 and 400 for an invalid request, 403 for a token that is not valid for it, 429 for too many
+ *   requests, 503 while the bus is unreachable
  * @see docs/protocol.md 10.12
  */
 export async function handlePresence(
@@ -50,15 +54,14 @@ export async function handlePresence(
   const page = verify(token, context);
   take(rate, PAGE_LIMIT, page.id);
   try {
-    const { store } = rooms();
-    if (left) await rooms().open(page.channel).leave(page.id);
-    else if (!(await store.setState(page.channel, page.id, state))) throw notPresentError();
+    const isDone = left
+      ? await rooms().leave(page.channel, page.id)
+      : await rooms().store.setState(page.channel, page.id, state);
+    return { status: isDone ? 204 : 202, headers: HEADERS, body: null };
   } catch (error) {
-    if (error instanceof RequestError) throw error;
     onBusFailure(error);
     throw requestError(503, "Presence is unavailable at the moment. Retry later.", { "retry-after": "2" });
   }
-  return { status: 204, headers: { "cache-control": "private, no-cache" }, body: null };
 }
 
 /** What a page sends. */
@@ -119,10 +122,6 @@ function take(rate: MemoryRateStore, limit: CountLimit, key: string): void {
   const { details, sentence } = retryAdvice(refusal.waitSeconds);
   const message = `Too many states: at most ${limit.calls} in ${limit.seconds} s. ${sentence}`;
   throw new RequestError("rate_limited", message, { details });
-}
-
-function notPresentError(): RequestError {
-  return requestError(409, "The page is not present: it has no event stream or poll. Send the state after it is open.");
 }
 
 function requestError(status: number, message: string, headers: Readonly<Record<string, string>> = {}): RequestError {

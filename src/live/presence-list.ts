@@ -109,8 +109,8 @@ export function diffFrame(from: PresenceList, to: PresenceList): string {
 }
 
 /** Returns the frame for a token that is not valid any more: its page is not present. */
-export function endedFrame(channel: string): Frame {
-  return new Frame(channel, JSON.stringify({ ended: true } satisfies PresenceFrame));
+export function endedFrame(channel: string, token: string): Frame {
+  return new Frame(channel, JSON.stringify({ ended: token } satisfies PresenceFrame));
 }
 
 /** A frame of a channel. All connections of the process share it. */

@@ -206,10 +206,13 @@ export class PresenceRoom {
     if (held) this.#remove(held);
   }
 
-  /** Removes a page that has left itself, regardless of which process has its connection. */
-  async leave(id: string): Promise<void> {
-    this.#forget(id);
-    await this.#options.store.remove(this.channel, id, null);
+  /** Does not hold a page any more, which has left itself. */
+  forget(id: string): void {
+    const held = this.#held.get(id);
+    if (!held) return;
+    this.#held.delete(id);
+    held.unwatchSignIn();
+    this.#countPages(held.client, -1);
   }
 
   /** Called once a second. */
@@ -247,14 +250,6 @@ export class PresenceRoom {
     this.#want(held, "remove");
   }
 
-  #forget(id: string): void {
-    const held = this.#held.get(id);
-    if (!held) return;
-    this.#held.delete(id);
-    held.unwatchSignIn();
-    this.#countPages(held.client, -1);
-  }
-
   #countPages(client: string, difference: number): void {
     const count = (this.#pages.get(client) ?? 0) + difference;
     if (count > 0) this.#pages.set(client, count);
@@ -288,7 +283,7 @@ export class PresenceRoom {
           held.pending ??= pending;
           throw error;
         }
-        if (pending === "remove" && held.pending === null && held.leavesAtMs !== null) this.#forget(id);
+        if (pending === "remove" && held.pending === null && held.leavesAtMs !== null) this.forget(id);
       }
     } catch (error) {
       if (!this.#isClosed) onBusFailure(error);
@@ -328,7 +323,7 @@ export class PresenceRoom {
 
   readonly #changed = (removedId?: string): void => {
     if (this.#isClosed) return;
-    if (removedId !== undefined) this.#forget(removedId);
+    if (removedId !== undefined) this.forget(removedId);
     this.#isDirty = true;
     this.#scheduleRead();
   };

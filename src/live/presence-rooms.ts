@@ -61,6 +61,13 @@ export class PresenceRooms {
     return room;
   }
 
+  /** Removes a page that says that it is left, whichever process has its connection. @returns true */
+  async leave(channel: string, id: string): Promise<true> {
+    this.#rooms.get(channel)?.forget(id);
+    await this.store.remove(channel, id, null);
+    return true;
+  }
+
   /** Removes the pages of a sign-in at once, in every process. Never rejects. */
   async signedOut(tag: string): Promise<void> {
     this.#removeSignIn(tag);
@@ -127,8 +134,9 @@ export class PresenceRooms {
   }
 }
 
-/** A token of a live request, and the version of the list that its page has. */
+/** A token of a live request, verified, and the version of the list that its page has. */
 export interface PresenceRequest {
+  readonly token: string;
   readonly member: VerifiedPresence;
   readonly version: string | undefined;
   readonly owner: PageOwner;
@@ -150,7 +158,7 @@ export function readPresenceTokens(tokens: readonly string[], context: RequestCo
     const { token, version } = splitPresenceToken(text);
     const member = verifyPresence(token, presenter, keys);
     const client = member?.user == null ? address : `u:${member.user}`;
-    if (member) return { member, version, owner: { client, watchEnd } };
+    if (member) return { token, member, version, owner: { client, watchEnd } };
     const message = "A presence token was not issued by this application. Load the page again.";
     throw new RequestError("forbidden", message, { status: 403 });
   });
@@ -160,8 +168,8 @@ export function readPresenceTokens(tokens: readonly string[], context: RequestCo
 export class PresenceConnection {
   /** The rooms of its tokens, with the version of the list that the client has; without one if its pages have different ones. */
   readonly rooms: ReadonlyMap<PresenceRoom, string | undefined>;
-  /** The channels of tokens that are not valid any more. */
-  readonly ended: readonly string[];
+  /** The frames for tokens that are not valid any more. */
+  readonly ended: readonly Frame[];
   readonly #held: readonly { readonly room: PresenceRoom; readonly id: string; release(graceMs: number): void }[];
   readonly #viewer: PresenceViewer;
   #isOpen = true;
@@ -169,7 +177,9 @@ export class PresenceConnection {
   constructor(rooms: PresenceRooms, requests: readonly PresenceRequest[], viewer: PresenceViewer) {
     this.#viewer = viewer;
     const versions = new Map<PresenceRoom, string | undefined>();
-    this.ended = requests.flatMap(({ member }) => (member.expired ? [member.channel] : []));
+    this.ended = requests.flatMap(({ token, member: { channel, expired } }) =>
+      expired ? [endedFrame(channel, token)] : [],
+    );
     this.#held = requests.flatMap(({ member, version, owner }) => {
       if (member.expired) return [];
       const room = rooms.open(member.channel);
@@ -181,7 +191,7 @@ export class PresenceConnection {
 
   /** Passes the frames of all channels to the viewer from now on. */
   start(): void {
-    for (const channel of this.ended) this.#viewer.receive(null, endedFrame(channel));
+    for (const frame of this.ended) this.#viewer.receive(null, frame);
     for (const [room, version] of this.rooms) if (this.#isOpen) room.addViewer(this.#viewer, version);
   }
 
@@ -279,7 +289,7 @@ export class PresencePoll implements PresenceViewer {
     const changed = [...rooms].flatMap(([room, version]) =>
       room.isReady && room.list.version !== version ? [room.fullFrame] : [],
     );
-    return [...ended.map(endedFrame), ...changed].map(({ channel, json }) => `[${JSON.stringify(channel)},${json}]`);
+    return [...ended, ...changed].map(({ channel, json }) => `[${JSON.stringify(channel)},${json}]`);
   }
 
   receive(): void {

@@ -63,6 +63,6 @@ export interface PresenceFrame {
   readonly del?: readonly string[];
   /** The bus is unreachable, so the list may be out of date. */
   readonly stale?: true;
-  /** The token is no longer valid: the page is not present. */
-  readonly ended?: true;
+  /** A token that is no longer valid: its page is not present. The frame is for this page only. */
+  readonly ended?: string;
 }

@@ -51,7 +51,7 @@ export function dateMethodAdvice({ name, message }: { readonly name?: string; re
 
 /** The modules that export what applications call or render, as an import names them. */
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
-  '"tsweb/browser"': ["view", "state", "on_mount", "on_unmount", "on_progress", "subscribe"],
+  '"tsweb/browser"': ["view", "state", "on_mount", "on_unmount", "on_progress", "present", "subscribe"],
   '"tsweb"': [
     ...["App", "page", "route", "server", "session", "request", "redirect", "once", "channel", "publish", "realtime"],
     ...["presence", "who", "listen", "limit", "send_file", "project_path", "Head", "Html", "Body", "NotFound"],

@@ -51,14 +51,14 @@ export class PresenceClient {
 
   apply(frame: PresenceFrame): void {
     this.frames.push(frame);
-    const { all, from, set = [], del = [], v, stale = false, ended = false } = frame;
+    const { all, from, set = [], del = [], v, stale = false, ended } = frame;
     if (all) this.#people.clear();
-    else if (!ended && from !== this.version) this.mismatches++;
+    else if (ended === undefined && from !== this.version) this.mismatches++;
     for (const person of [...(all ?? []), ...set]) this.#people.set(person.id, person);
     for (const id of del) this.#people.delete(id);
     if (v !== undefined) this.version = v;
     this.stale = stale;
-    this.ended = ended;
+    this.ended ||= ended !== undefined;
   }
 
   /** Closes the event stream. */

@@ -9,6 +9,7 @@ const BROWSER_ONLY: ReadonlySet<string> = new Set([
   "on_mount",
   "on_unmount",
   "on_progress",
+  "present",
   "subscribe",
 ]);
 
