@@ -6,6 +6,7 @@
 // times each. With --down-after 5000, Redis detects it after that time, in milliseconds. `npm run torture -- requests` sends
 // requests ahead on 500 connections, to every host of an application. `npm run torture -- tabs` closes, reloads, freezes and
 // crashes tabs of a browser 1,000 times.
+// `npm run torture -- presence` has 1,000 users on three processes, of which one is killed and one frozen.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPrograms, programsOf } from "./programs.mjs";
@@ -29,6 +30,7 @@ const suites = {
   clusters: ["tests/fault/clusters.test.ts"],
   requests: ["tests/fault/pipelining.test.ts"],
   tabs: ["tests/fault/tabs.test.ts"],
+  presence: ["tests/fault/presence.test.ts"],
 };
 const tests = Object.hasOwn(suites, suite) && rest.length === 0 ? suites[suite] : undefined;
 if (!tests) {

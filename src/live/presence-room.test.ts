@@ -101,10 +101,13 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const process = createProcess(store, "first");
     const page = memberOf("alice");
-    for (const leave of [async () => {
-      process.room.forget(page.id);
-      await store.remove("room", page.id, null);
-    }, () => process.room.removeSignIn("tag of alice")]) {
+    for (const leave of [
+      async () => {
+        process.room.forget(page.id);
+        await store.remove("room", page.id, null);
+      },
+      () => process.room.removeSignIn("tag of alice"),
+    ]) {
       const release = process.room.hold(page);
       await advance(1_000, process);
       await leave();

@@ -49,7 +49,7 @@ describe("verifyPresence", () => {
     expect(verifyPresence(text, presenter, keys)).toBeNull();
   });
 
-  it("rejects a token of another secret, realm or purpose [PRESENCE-1]", () => {
+  it("rejects a token of another secret or purpose [PRESENCE-2]", () => {
     const token = signPresence(payload, keys);
     expect(verifyPresence(token, presenter, keysOf("another secret of 16 bytes"))).toBeNull();
     for (const purpose of ["feed", "session", "csrf"]) {
@@ -77,7 +77,7 @@ describe("verifyPresence", () => {
     expect(verifyPresence(signPresence(payload, keys), { ...presenter, now }, keys)?.expired).toBe(expired);
   });
 
-  it("returns a token as expired for another sign-in and for a signed-out client [PRESENCE-2]", () => {
+  it("returns a token as expired for another sign-in and for a signed-out client [PRESENCE-3]", () => {
     const token = signPresence(payload, keys);
     for (const sid of ["sid of bob", "", null]) {
       expect(verifyPresence(token, { ...presenter, sid }, keys)?.expired).toBe(true);

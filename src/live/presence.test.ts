@@ -121,7 +121,7 @@ describe("presence", () => {
     await vi.waitFor(() => expect(client.users).toEqual(["alice*3"]));
   });
 
-  it("shows at most 100 pages of a user, and of the signed-out clients of an address [PRESENCE-6]", async () => {
+  it("shows at most 100 pages of a user, and of the signed-out clients of an address [PRESENCE-12]", async () => {
     const app = createApp();
     const alice = await signIn(app, "alice");
     for (const headers of [alice, {}]) {
@@ -138,7 +138,7 @@ describe("presence", () => {
     });
   });
 
-  it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-3]", async () => {
+  it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-4]", async () => {
     const app = createApp();
     await expect(loadPage(app, {})).rejects.toThrow("unauthenticated: Please sign in.");
     await expect(loadPage(app, {}, { options: { anonymous: false } })).rejects.toThrow("unauthenticated");
@@ -189,7 +189,7 @@ describe("presence", () => {
     await expect(loadPage(app, alice, { options: { anonimous: true } })).rejects.toThrow("anonimous");
   });
 
-  it("ends a token with the sign-in that it was issued to [PRESENCE-2]", async () => {
+  it("ends a token with the sign-in that it was issued to [PRESENCE-5]", async () => {
     const app = createApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const { token } = await loadPage(app, alice);
@@ -200,7 +200,7 @@ describe("presence", () => {
     }
   });
 
-  it("rejects a token that was not issued by this application [PRESENCE-1]", async () => {
+  it("rejects a token that was not issued by this application [PRESENCE-6]", async () => {
     const app = createApp();
     const alice = await signIn(app, "alice");
     const { token } = await loadPage(app, alice);
@@ -209,7 +209,7 @@ describe("presence", () => {
     expect(await response.text()).toBe("A presence token was not issued by this application. Load the page again.\n");
   });
 
-  it("removes a revoked user at once, and a signed-out one [PRESENCE-4]", async () => {
+  it("removes a revoked user at once, and a signed-out one [PRESENCE-7]", async () => {
     const app = createApp();
     const [alice, bob, carol] = [await signIn(app, "alice"), await signIn(app, "bob"), await signIn(app, "carol")];
     for (const headers of [alice, bob]) await open(app, [(await loadPage(app, headers)).token], headers);
@@ -340,7 +340,7 @@ describe("POST /__web/presence", () => {
     expect((await loadPage(app, headers)).list).toHaveLength(1);
   });
 
-  it("accepts ten states of one page in a second, and those of other pages", async () => {
+  it("accepts ten states of one page in a second, and those of other pages [PRESENCE-10]", async () => {
     const app = createApp();
     const [alice, bob] = [await openPage(app), await openPage(app, "bob")];
     const statuses: number[] = [];
@@ -359,7 +359,7 @@ describe("POST /__web/presence", () => {
     expect((await open(app, [token], headers)).response.status).toBe(200);
   });
 
-  it("is limited for one client, before the body is read", async () => {
+  it("is limited for one client, before the body is read [PRESENCE-11]", async () => {
     const app = createApp();
     for (let at = 0; at < 1_000; at++) expect((await send(app, "")).status).toBe(400);
     expect((await send(app, "")).status).toBe(429);
@@ -381,7 +381,7 @@ describe("POST /__web/presence", () => {
     expect(await response.text()).toContain(message);
   });
 
-  it("refuses other methods, content types and origins [PRESENCE-5]", async () => {
+  it("refuses other methods, content types and origins [PRESENCE-8]", async () => {
     const app = createApp();
     const { headers, token } = await openPage(app);
     const body = { token, state: 1 };
@@ -393,7 +393,7 @@ describe("POST /__web/presence", () => {
     expect((await send(app, body, { ...headers, origin: "http://shop.example" })).status).toBe(204);
   });
 
-  it("sets nothing for a page that is not present, and refuses a token of another sign-in [PRESENCE-2]", async () => {
+  it("sets nothing for a page that is not present, and refuses a token of another sign-in [PRESENCE-9]", async () => {
     const app = createApp();
     const { headers, token } = await openPage(app);
     const page = await loadPage(app, headers);

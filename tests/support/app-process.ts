@@ -50,6 +50,16 @@ export class AppProcess {
     await this.#running?.exited;
   }
 
+  /** Stops the process with SIGSTOP, as if its machine was frozen. */
+  freeze(): void {
+    this.#running?.signal("SIGSTOP");
+  }
+
+  /** Continues the process after {@link freeze}. */
+  resume(): void {
+    this.#running?.signal("SIGCONT");
+  }
+
   /** Returns the output since the last start. */
   output(): string {
     return this.#running?.output() ?? "";

@@ -1,0 +1,141 @@
+/**
+ * Presence of many users on three processes, of which one is killed and one frozen. With `npm run torture -- presence`, they are
+ * 1,000.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { AppProcess, sharedEnv, shiftedDateArgs } from "#test/app-process";
+import { NatsServer } from "#test/nats-server";
+import { buildPresenceApp } from "#test/presence-app";
+import { type Here, PresenceClient, postInit } from "#test/presence-client";
+import { RedisServer } from "#test/redis-server";
+import type { TestProject } from "#test/test-project";
+
+const IS_FULL = process.env.TORTURE_SIZE === "full";
+/** The users of each process. */
+const USERS = IS_FULL ? 333 : 30;
+const DAY_MS = 86_400_000;
+
+/** A killed or frozen process leaves within 75 seconds; the rest is for a machine under load. */
+const LEAVE_TIMEOUT_MS = 85_000;
+
+let project: TestProject;
+
+beforeAll(async () => {
+  project = await buildPresenceApp();
+});
+afterAll(() => project?.remove());
+
+/** A user with one page. */
+interface User {
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly token: string;
+  readonly client: PresenceClient;
+}
+
+async function call<T>(server: AppProcess, name: string, args: object, headers: Readonly<Record<string, string>> = {}) {
+  const response = await fetch(`${server.address}/__web/rpc/${name}`, postInit({ args }, headers));
+  const { result, error } = await response.json();
+  if (error) throw new Error(error.message);
+  return { result: result as T, response };
+}
+
+/** Signs a user in, and opens a page of a process. */
+async function join(server: AppProcess, name: string): Promise<User> {
+  const { response } = await call(server, "enter", { user: name });
+  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
+  const headers = { cookie: cookies.join("; ") };
+  const { token } = (await call<Here>(server, "here", { room: "room" }, headers)).result;
+  const client = new PresenceClient();
+  const user = { name, headers, token, client };
+  await open(server, user);
+  return user;
+}
+
+async function open(server: AppProcess, { client, token, headers }: User): Promise<void> {
+  const response = await client.open((path, init) => fetch(server.address + path, init), [token], headers);
+  expect(response.status).toBe(200);
+}
+
+const countOf = async (server: AppProcess) => (await call<unknown[]>(server, "people", { room: "room" })).result.length;
+
+const expectCount = (server: AppProcess, count: number, timeout = 20_000) =>
+  vi.waitFor(async () => expect(await countOf(server)).toBe(count), { timeout, interval: 500 });
+
+describe.concurrent.each([
+  ["Redis", () => RedisServer.start({ appendOnly: true })],
+  ["NATS", () => NatsServer.start()],
+])("presence on three processes over %s", (_, startBus) => {
+  it("loses who was on a killed or frozen process, and nobody else", { timeout: 400_000 }, async () => {
+    const bus = await startBus();
+    const env = sharedEnv(bus.url);
+    const first = await AppProcess.start(project.dir, env);
+    const second = await AppProcess.start(project.dir, env, shiftedDateArgs(-DAY_MS / 48)); // its clock is half an hour late
+    const third = await AppProcess.start(project.dir, env, shiftedDateArgs(DAY_MS / 48));
+    const servers = [first, second, third];
+    const users: User[][] = [[], [], []];
+    try {
+      await Promise.all(
+        servers.map(async (server, index) => {
+          for (let at = 0; at < USERS; at++) users[index]?.push(await join(server, `user ${index}.${at}`));
+        }),
+      );
+      const [own = [], killed = [], frozen = []] = users;
+      for (const server of servers) await expectCount(server, 3 * USERS);
+      for (const { client } of users.flat()) {
+        await vi.waitFor(() => expect(client.people).toHaveLength(3 * USERS), { timeout: 20_000 });
+        expect(client.mismatches).toBe(0);
+        // Little more than the list: one complete frame, then differences.
+        expect(client.frames.filter(({ all }) => all)).toHaveLength(1);
+        const entries = client.frames.reduce((sum, { all = [], set = [] }) => sum + all.length + set.length, 0);
+        expect(entries).toBeLessThanOrEqual(3 * USERS * 1.5);
+      }
+
+      await second.kill();
+      third.freeze();
+      // Half of the users of the killed process connect to another one at once.
+      const moved = killed.slice(0, USERS / 2);
+      await Promise.all(moved.map((user) => open(first, user)));
+      await expectCount(first, USERS + moved.length, LEAVE_TIMEOUT_MS);
+      const left = new Set(own[0]?.client.frames.flatMap(({ del = [] }) => del));
+      expect(left.size).toBe(killed.length - moved.length + frozen.length);
+      expect([...own, ...moved].filter(({ name }) => left.has(`u:${name}`))).toEqual([]);
+
+      third.resume();
+      await expectCount(first, USERS + moved.length + frozen.length);
+      expect(own[0]?.client.mismatches).toBe(0);
+      for (const { client } of frozen) await client.close();
+      await expectCount(first, USERS + moved.length, 30_000);
+      await second.restart();
+      await expectCount(second, USERS + moved.length);
+    } finally {
+      for (const { client } of users.flat()) await client.close();
+      third.resume();
+      for (const server of servers) await server.stop();
+      await bus.stop();
+    }
+  });
+
+  it("keeps the list, stale, while the bus is unreachable, and nobody leaves", { timeout: 200_000 }, async () => {
+    const bus = await startBus();
+    const env = sharedEnv(bus.url);
+    const servers = await Promise.all([AppProcess.start(project.dir, env), AppProcess.start(project.dir, env)]);
+    const users = await Promise.all(servers.map((server, index) => join(server, `user ${index}`)));
+    try {
+      for (const { client } of users)
+        await vi.waitFor(() => expect(client.users).toEqual(["user 0", "user 1"]), { timeout: 20_000 });
+      await bus.kill();
+      for (const { client } of users) await vi.waitFor(() => expect(client.stale).toBe(true), { timeout: 30_000 });
+      await bus.restart();
+      for (const { client } of users) await vi.waitFor(() => expect(client.stale).toBe(false), { timeout: 60_000 });
+      for (const { client } of users) {
+        expect(client.users).toEqual(["user 0", "user 1"]);
+        expect(client.frames.flatMap(({ del = [] }) => del)).toEqual([]);
+      }
+    } finally {
+      for (const { client } of users) await client.close();
+      for (const server of servers) await server.stop();
+      await bus.stop();
+    }
+  });
+});
