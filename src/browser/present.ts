@@ -78,7 +78,7 @@ function createPeople<Data, State>(
   /** The body with the last state, and the last one that the server has received. */
   let body = "";
   let sent = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isSending = false;
 
   const listener = {
     channel,
@@ -126,12 +126,14 @@ function createPeople<Data, State>(
       waitMs = PRESENCE_RETRY_MS; // offline
     }
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    timer = undefined;
+    isSending = false;
     schedule();
   }
 
   function schedule(): void {
-    if (isJoined && body !== sent) timer ??= setTimeout(send, 0);
+    if (!isJoined || body === sent || isSending) return;
+    isSending = true;
+    void send();
   }
 
   /** Says that the page is left. Without it, the user would be present a while longer. */
