@@ -139,7 +139,6 @@ function createPeople<Data, State>(
   /** Says that the page is left. Without it, the user would be present a while longer. */
   function leave(): void {
     sent = ""; // the server forgets the state; a page that is restored sends it again
-    for (const { token: other } of presences) if (other !== listener.token && other.startsWith(token)) return;
     navigator.sendBeacon(
       getPageData().base + PRESENCE_PATH,
       new Blob([JSON.stringify({ token, left: true })], { type: JSON_TYPE }),
@@ -160,7 +159,7 @@ function createPeople<Data, State>(
       removeEventListener("pagehide", leave);
       removeEventListener("pageshow", schedule);
       restart();
-      leave();
+      if (![...presences].some((other) => other.token.startsWith(token))) leave(); // another component may show it
     };
   }
 
