@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { copyExample, type ExampleCopy } from "#test/copy-example";
@@ -30,6 +30,8 @@ interface Database {
 /** The running example. */
 export class ChatApp {
   readonly users: BrowserUsers;
+  /** The browser contexts of the users who have entered. */
+  readonly #entered: BrowserContext[] = [];
   readonly #mode: (typeof MODES)[number];
   readonly #copy: ExampleCopy;
   readonly #env: Environment;
@@ -64,7 +66,8 @@ export class ChatApp {
     if (mode === "built") await buildOnce(copy.dir, "chat");
     const running = await start(mode, copy, env);
     const app = new ChatApp({ mode, copy, env, running, browser: await launch() });
-    await app.call("enter", { name: "Nobody" }); // the application creates its tables on first use
+    const { cookie } = await app.call("enter", { name: "Nobody" });
+    await app.call("earlier_messages", { before: 1 }, cookie); // the application creates its tables on first use
     await app.clear();
     return app;
   }
@@ -93,9 +96,8 @@ export class ChatApp {
   /** Opens the room as a new user. */
   async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.users.newPage(options);
+    this.#entered.push(page.context());
     await page.goto("/");
-    // A page of an earlier test may have registered this name again while it was closed.
-    await this.sql("DELETE FROM people WHERE lower_name = ?", name.toLowerCase());
     await page.fill("#name", name);
     await page.getByRole("button", { name: "Enter the lobby" }).click();
     await page.waitForURL("**/room");
@@ -103,10 +105,13 @@ export class ChatApp {
     return page;
   }
 
-  /** Closes the pages of all users and empties the room. Returns the problems that the browser reported. */
+  /** Closes the pages of all users, who leave so that their names are free, and empties the room. Returns the problems that the browser reported. */
   async clear(): Promise<string[]> {
+    for (const context of this.#entered.splice(0)) {
+      const cookies = await context.cookies();
+      await this.call("leave", {}, cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
+    }
     await this.users.closeAll();
-    await this.sql("DELETE FROM people");
     await this.sql("DELETE FROM messages");
     return this.users.problems.splice(0);
   }

@@ -26,7 +26,6 @@ const message = (sequence: number, overrides: Partial<Message> = {}): Message =>
 
 const room = (overrides: Partial<RoomState> = {}): RoomState => ({
   messages: [],
-  people: [],
   hasEarlier: false,
   ...overrides,
 });
@@ -43,25 +42,16 @@ const messageEvent = (sequence: number, overrides?: Partial<Message>): RoomEvent
   message: message(sequence, overrides),
 });
 
-const visitEvent = (kind: "joined" | "left", id: string, visit: number): RoomEvent => ({
-  kind,
-  person: { id, name: id, visit },
-});
-
-/** A message, an answer in chunks, a message in between, and people who join and leave. */
+/** A message, an answer in chunks, and messages in between. */
 const answer = { id: "answer", from: "assistant" };
 const EVENTS: readonly RoomEvent[] = [
-  visitEvent("joined", "ada", 1),
   messageEvent(1),
-  visitEvent("joined", "grace", 2),
   messageEvent(2, { ...answer, text: "", state: "writing" }),
   { kind: "chunk", id: "answer", offset: 0, text: "It " },
   messageEvent(3),
   { kind: "chunk", id: "answer", offset: 3, text: "depends" },
-  visitEvent("left", "ada", 1),
   { kind: "chunk", id: "answer", offset: 10, text: "." },
   messageEvent(2, { ...answer, text: "It depends.", state: "stopped" }),
-  visitEvent("joined", "ada", 3),
   messageEvent(4),
 ];
 
@@ -69,7 +59,6 @@ describe("applyEvent", () => {
   it("has the same result for every point at which the page is loaded, and for any number of repeated events", () => {
     const end = applyEvents(room(), EVENTS);
     expect(end.messages.map(({ text }) => text)).toEqual(["text 1", "It depends.", "text 3", "text 4"]);
-    expect(end.people.map(({ id }) => id)).toEqual(["grace", "ada"]);
     const index = fc.nat({ max: EVENTS.length });
     fc.assert(
       fc.property(index, index, (first, second) => {
@@ -82,7 +71,7 @@ describe("applyEvent", () => {
 
   it("ignores events of the answer's stream that arrive after the same events of the feed", () => {
     const end = applyEvents(room(), EVENTS);
-    for (const late of EVENTS.filter(({ kind }) => kind === "message" || kind === "chunk")) {
+    for (const late of EVENTS) {
       expect(applyEvents(end, [late])).toEqual(end);
     }
   });
@@ -118,13 +107,6 @@ describe("applyEvent", () => {
     expect(applyEvents(writing, [messageEvent(1, { text: "It depends" })]).messages[0]).toMatchObject({
       state: "complete",
     });
-  });
-
-  it("does not remove a person when an earlier visit of that person ends", () => {
-    const state = applyEvents(room(), [visitEvent("joined", "ada", 1), visitEvent("joined", "ada", 5)]);
-    expect(state.people).toEqual([{ id: "ada", name: "ada", visit: 5 }]);
-    expect(applyEvents(state, [visitEvent("left", "ada", 4)])).toEqual(state);
-    expect(applyEvents(state, [visitEvent("left", "ada", 5)]).people).toEqual([]);
   });
 });
 

@@ -1,8 +1,6 @@
-/**
- * The actions of a page: it sends messages, reads answers, loads earlier messages, and reports the presence of its user.
- */
-import { RPCError, type Stream } from "tsweb/browser";
-import { ask_assistant, earlier_messages, heartbeat, send_message } from "./room.server.ts";
+/** The actions of a page: it sends messages, reads answers, and loads earlier messages. */
+import type { Stream } from "tsweb/browser";
+import { ask_assistant, earlier_messages, send_message } from "./room.server.ts";
 import {
   applyEvent,
   applyMessage,
@@ -11,9 +9,6 @@ import {
   type RoomState,
   type ShownMessage,
 } from "./room-state.ts";
-
-/** How often a visible page reports its presence. The server waits three times as long. */
-const HEARTBEAT_MS = 20_000;
 
 /** The state of the view: the room, the user, and what is in progress. */
 export interface ViewState extends RoomState {
@@ -70,29 +65,4 @@ export async function loadEarlier(room: ViewState): Promise<void> {
     room.isDisconnected = true;
   }
   room.isLoading = false;
-}
-
-/**
- * Reports the user's presence while the page is visible, and records whether the server responds.
- *
- * @returns a function that stops the reports
- */
-export function startHeartbeat(room: ViewState): () => void {
-  const report = async () => {
-    if (document.visibilityState === "hidden") return;
-    try {
-      await heartbeat();
-      room.isDisconnected = false;
-    } catch (error) {
-      if (error instanceof RPCError && error.code === "unauthenticated") location.assign("/");
-      else room.isDisconnected = true;
-    }
-  };
-  const events = ["visibilitychange", "online", "offline"];
-  const timer = setInterval(report, HEARTBEAT_MS);
-  for (const event of events) addEventListener(event, report);
-  return () => {
-    clearInterval(timer);
-    for (const event of events) removeEventListener(event, report);
-  };
 }

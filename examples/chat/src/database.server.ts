@@ -13,14 +13,7 @@ const SCHEMA = `
     sent     TEXT NOT NULL,
     updated  INTEGER NOT NULL
   );
-  CREATE INDEX IF NOT EXISTS writing ON messages (updated) WHERE state = 'writing';
-  CREATE TABLE IF NOT EXISTS people (
-    visit      INTEGER PRIMARY KEY AUTOINCREMENT,
-    id         TEXT NOT NULL UNIQUE,
-    name       TEXT NOT NULL,
-    lower_name TEXT NOT NULL,
-    last_seen  INTEGER NOT NULL
-  )`;
+  CREATE INDEX IF NOT EXISTS writing ON messages (updated) WHERE state = 'writing'`;
 
 let client: Promise<Client> | undefined;
 

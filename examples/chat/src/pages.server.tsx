@@ -1,11 +1,11 @@
 /** The pages: the form to enter, and the room. */
-import { channel, page, redirect, session } from "tsweb";
+import { channel, page, presence, redirect, session } from "tsweb";
 import { Enter } from "./enter.tsx";
 import { Card } from "./layout.server.tsx";
 import { listBefore } from "./messages.server.ts";
-import { list } from "./people.server.ts";
-import { heartbeat, ROOM } from "./room.server.ts";
+import { ROOM } from "./room.server.ts";
 import { Room } from "./room.tsx";
+import type { Named } from "./room-state.ts";
 
 export const entrance = page("/", { title: "Come in" }, () => {
   if (session.user()) return redirect("/room");
@@ -21,12 +21,12 @@ export const entrance = page("/", { title: "Come in" }, () => {
 export const room = page("/room", async () => {
   const user = session.user();
   if (!user) return redirect("/");
-  await heartbeat();
+  const here = await presence<Named>(ROOM, { name: user.name });
   // The feed is created before the data is loaded, so that an event in between is in the feed, in the data, or in both.
-  const [feed, initial] = await channel(ROOM, async () => ({ ...(await listBefore()), people: await list() }));
+  const [feed, initial] = await channel(ROOM, () => listBefore());
   return (
     <main class="room">
-      <Room feed={feed} userId={user.sub} userName={user.name} {...initial} />
+      <Room feed={feed} here={here} userId={user.sub} userName={user.name} {...initial} />
       <NoScript />
     </main>
   );

@@ -1,9 +1,10 @@
+import type { Person } from "tsweb/browser";
 import { Avatar } from "./avatar.tsx";
 import { leave } from "./room.server.ts";
-import type { Person } from "./room-state.ts";
+import type { Named } from "./room-state.ts";
 
 /** The people in the room, and the button to leave it. */
-export function People({ people, userId }: { readonly people: readonly Person[]; readonly userId: string }) {
+export function People({ people, userId }: { readonly people: readonly Person<Named>[]; readonly userId: string }) {
   const leaveRoom = async () => {
     await leave();
     location.assign("/");
@@ -19,10 +20,10 @@ export function People({ people, userId }: { readonly people: readonly Person[];
         Here now <span class="count">{people.length}</span>
       </h2>
       <ul aria-labelledby="here">
-        {people.map(({ id, name }) => (
+        {people.map(({ id, user, data: { name } }) => (
           <li key={id}>
-            <Avatar id={id} name={name} />
-            <bdi>{name}</bdi> {id === userId && <span class="soft">you</span>}
+            <Avatar id={user ?? ""} name={name} />
+            <bdi>{name}</bdi> {user === userId && <span class="soft">you</span>}
           </li>
         ))}
       </ul>

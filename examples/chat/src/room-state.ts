@@ -3,12 +3,9 @@
  * use this module.
  */
 
-/** Somebody in the room. */
-export interface Person {
-  readonly id: string;
+/** What everybody sees of the people in the room. */
+export interface Named {
   readonly name: string;
-  /** The number of the visit. It increases with every arrival, so that the end of an old visit can be ignored. */
-  readonly visit: number;
 }
 
 /** A message in the room. */
@@ -31,9 +28,7 @@ export interface Message {
 export type RoomEvent =
   | { readonly kind: "message"; readonly message: Message }
   /** The next part of an answer. `offset` is the length of the text before it, so that it is not appended twice. */
-  | { readonly kind: "chunk"; readonly id: string; readonly offset: number; readonly text: string }
-  | { readonly kind: "joined"; readonly person: Person }
-  | { readonly kind: "left"; readonly person: Person };
+  | { readonly kind: "chunk"; readonly id: string; readonly offset: number; readonly text: string };
 
 /** The sender of answers. */
 export const ASSISTANT = "assistant";
@@ -61,7 +56,6 @@ export const NO_SEQUENCE = Number.POSITIVE_INFINITY;
 /** The state of the room that a page shows. */
 export interface RoomState {
   messages: ShownMessage[];
-  people: Person[];
   /** Whether the room has messages before the first of `messages`. */
   hasEarlier: boolean;
 }
@@ -73,19 +67,8 @@ export interface RoomState {
  * An event that is older than the state changes nothing.
  */
 export function applyEvent(room: RoomState, event: RoomEvent): void {
-  switch (event.kind) {
-    case "message":
-      applyMessage(room, event.message);
-      break;
-    case "chunk":
-      applyChunk(room, event);
-      break;
-    case "joined":
-      room.people = [...room.people.filter(({ id }) => id !== event.person.id), event.person];
-      break;
-    case "left":
-      room.people = room.people.filter(({ id, visit }) => id !== event.person.id || visit > event.person.visit);
-  }
+  if (event.kind === "message") applyMessage(room, event.message);
+  else applyChunk(room, event);
 }
 
 /** Adds a message in its order, or updates it. */

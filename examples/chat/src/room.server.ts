@@ -3,18 +3,17 @@
  * that loads in between contains it, and a page that is open receives it.
  */
 import { randomUUID } from "node:crypto";
-import { type int, publish, RPCError, server, session } from "tsweb";
+import { type int, publish, RPCError, server, session, who } from "tsweb";
 import { answer } from "./assistant.server.ts";
 import * as messages from "./messages.server.ts";
-import * as people from "./people.server.ts";
-import { ASSISTANT, findTextProblem, type Message, type RoomEvent } from "./room-state.ts";
+import { ASSISTANT, findTextProblem, type Message, type Named, type RoomEvent } from "./room-state.ts";
 
 /** The channel of the room. */
 export const ROOM = "room:lobby";
 
 const MAX_NAME_LENGTH = 40;
 
-/** Signs the user in under a name. There are no passwords: the name is reserved while its user is in the room. */
+/** Signs the user in under a name. There are no passwords: a name is taken while its user is in the room. */
 export const enter = server(async (name: string) => {
   const displayName = name
     .normalize("NFKC")
@@ -25,28 +24,15 @@ export const enter = server(async (name: string) => {
   if (displayName.length > MAX_NAME_LENGTH) {
     throw invalid("name", `Use a name of at most ${MAX_NAME_LENGTH} characters.`);
   }
-  await removeCurrentUser();
-  await removeStale();
-  const isReserved = displayName.toLowerCase() === ASSISTANT;
-  const person = isReserved ? undefined : await people.enter(randomUUID(), displayName);
-  if (!person) throw new RPCError("conflict", "Somebody here goes by that name.", { parameter: "name" });
-  session.login(person.id, { name: person.name });
-  await publishEvent({ kind: "joined", person });
+  const isSame = (other: string) => other.toLowerCase() === displayName.toLowerCase();
+  const others = (await who<Named>(ROOM)).filter(({ user }) => user !== session.user()?.sub);
+  if (isSame(ASSISTANT) || others.some(({ data }) => isSame(data.name))) {
+    throw new RPCError("conflict", "Somebody here goes by that name.", { parameter: "name" });
+  }
+  session.login(randomUUID(), { name: displayName });
 });
 
-/** Signs the user out, and notifies the others. */
-export const leave = server(async () => {
-  await removeCurrentUser();
-  session.logout();
-});
-
-/** Records that the user has the room open. Visible pages call it every 20 seconds. */
-export const heartbeat = server({ auth_required: true }, async () => {
-  const { sub, name } = session.require();
-  await removeStale();
-  const person = await people.recordPresence(sub, name);
-  if (person) await publishEvent({ kind: "joined", person });
-});
+export const leave = server(() => session.logout());
 
 /** Stores and publishes a message, and returns it. A message that is sent again under its id is stored once. */
 export const send_message = server({ auth_required: true }, async (id: string, text: string): Promise<Message> => {
@@ -100,15 +86,8 @@ async function publishEvent(event: RoomEvent): Promise<RoomEvent> {
   return event;
 }
 
-async function removeCurrentUser(): Promise<void> {
-  const user = session.user();
-  const person = user && (await people.leave(user.sub));
-  if (person) await publishEvent({ kind: "left", person });
-}
-
-/** Removes inactive people, ends abandoned answers, and publishes both. */
-async function removeStale(): Promise<void> {
-  for (const person of await people.removeInactive()) await publishEvent({ kind: "left", person });
+/** Ends the answers of processes that were killed, and publishes that. */
+export async function stopAbandoned(): Promise<void> {
   for (const message of await messages.stopAbandoned()) await publishEvent({ kind: "message", message });
 }
 

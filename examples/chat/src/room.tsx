@@ -1,18 +1,30 @@
-import { type Feed, on_mount, on_unmount, type Stream, state, subscribe, view } from "tsweb/browser";
-import { loadEarlier, postMessage, sendMessage, startHeartbeat } from "./actions.ts";
+import {
+  type Feed,
+  on_mount,
+  on_unmount,
+  type Presence,
+  present,
+  type Stream,
+  state,
+  subscribe,
+  view,
+} from "tsweb/browser";
+import { loadEarlier, postMessage, sendMessage } from "./actions.ts";
 import { Composer, focusMessageField } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
 import { People } from "./people.tsx";
-import { applyEvent, type RoomEvent, type RoomState } from "./room-state.ts";
+import { applyEvent, type Named, type RoomEvent, type RoomState } from "./room-state.ts";
 
 interface Props extends RoomState {
   readonly feed: Feed<RoomEvent>;
+  readonly here: Presence<Named>;
   readonly userId: string;
   readonly userName: string;
 }
 
 /** The room: its people, its messages, and the form for new ones. */
-export const Room = view(({ feed, ...initial }: Props) => {
+export const Room = view(({ feed, here, ...initial }: Props) => {
+  const people = present(here);
   const room = state({
     ...initial,
     answers: new Map<string, Stream<RoomEvent>>(),
@@ -31,7 +43,10 @@ export const Room = view(({ feed, ...initial }: Props) => {
     });
     room.isHydrated = true;
     if (matchMedia("(pointer: fine)").matches) focusMessageField(); // On a phone, this would open the keyboard.
-    return startHeartbeat(room);
+    const showConnection = () => {
+      room.isDisconnected = !navigator.onLine;
+    };
+    for (const event of ["online", "offline"]) addEventListener(event, showConnection);
   });
 
   on_unmount(() => {
@@ -53,7 +68,7 @@ export const Room = view(({ feed, ...initial }: Props) => {
 
   return (
     <>
-      <People people={room.people} userId={room.userId} />
+      <People people={people.list} userId={room.userId} />
       <section class="talk" aria-label="Conversation">
         <Conversation
           room={room}
@@ -69,7 +84,8 @@ export const Room = view(({ feed, ...initial }: Props) => {
             </button>
           )}
           <p class="notice" role="status">
-            {room.isDisconnected && "No connection. New messages appear here when you are online again."}
+            {(room.isDisconnected || people.stale) &&
+              "No connection. New messages appear here when you are online again."}
           </p>
           <Composer
             isHydrated={room.isHydrated}

@@ -7,24 +7,27 @@ import {
   useSensor,
   useSensors,
 } from "@dnd-kit/core";
-import { type Feed, on_mount, RPCError, state, subscribe, view } from "tsweb/browser";
+import { type Feed, on_mount, type Presence, present, RPCError, state, subscribe, view } from "tsweb/browser";
+import { Avatar } from "../users/avatar.tsx";
 import { move_card } from "./cards.server.ts";
 import { Chart } from "./chart.tsx";
 import { Column } from "./column.tsx";
 import { announcements, columnUnder, instructions, nextColumn } from "./drag.ts";
-import { apply, type BoardChange, type Card, COLUMNS } from "./model.ts";
+import { apply, type BoardChange, type Card, COLUMNS, type Member } from "./model.ts";
 
 interface BoardProps {
   readonly id: string;
   readonly cards: Card[];
   readonly feed: Feed<BoardChange>;
+  readonly here: Presence<Member>;
 }
 
 /**
  * The board. Its forms work before the script has loaded and without it; drag and drop and the changes of others come
  * with the script.
  */
-export const Board = view(({ id, cards, feed }: BoardProps) => {
+export const Board = view(({ id, cards, feed, here }: BoardProps) => {
+  const members = present(here);
   const board = state({ cards, isLive: false, error: "" });
 
   on_mount(() => {
@@ -66,6 +69,14 @@ export const Board = view(({ id, cards, feed }: BoardProps) => {
       <p role="alert" class="wrong">
         {board.error}
       </p>
+      <ul class="here" aria-label="Members who have this board open">
+        {members.list.map(({ id, data: { name, avatar } }) => (
+          <li key={id} title={name}>
+            <Avatar name={name} avatar={avatar} />
+            <span class="visually-hidden">{name}</span>
+          </li>
+        ))}
+      </ul>
       <div class="columns">
         {COLUMNS.map((column) => (
           <Column

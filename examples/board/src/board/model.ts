@@ -8,12 +8,18 @@ export const COLUMNS: readonly { readonly id: ColumnId; readonly title: string }
   { id: "done", title: "Done" },
 ];
 
+/** What the others see of a member who has the board open. */
+export interface Member {
+  readonly name: string;
+  readonly avatar: string | null;
+}
+
 export interface Card {
   readonly id: string;
   readonly column: ColumnId;
   readonly position: number;
   readonly title: string;
-  readonly author: { readonly id: string; readonly name: string; readonly avatar: string | null };
+  readonly author: Member & { readonly id: string };
 }
 
 /** The messages of the channel of a board. */
