@@ -272,7 +272,7 @@ describe("a poll with a token", () => {
     expect((await waiting)[0]?.[1].all.map(({ user }) => user)).toEqual(["alice", "bob"]);
   });
 
-  it("leaves at once when its user is revoked between two polls [PRESENCE-4]", async () => {
+  it("leaves at once when its user is revoked between two polls", async () => {
     const app = createApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const { token } = await loadPage(app, alice);
