@@ -54,8 +54,8 @@ export function useBearerApp(): void {
   });
 }
 
-export const open = compiledServer("open", see);
-export const secret = compiledServer("secret", see, { options: { auth_required: true } });
+const open = compiledServer("open", see);
+const secret = compiledServer("secret", see, { options: { auth_required: true } });
 const ticks = compiledServer(
   "ticks",
   function* () {
@@ -67,7 +67,7 @@ const upload = compiledServer("upload", (file: File) => `${see()} ${file.name}`,
   params: { file: { type: "any", files: "one" } },
   options: { auth_required: true },
 });
-export const feed = compiledServer("feed", async (name: string) => channel(name), { params: { name: "any" } });
+const feed = compiledServer("feed", async (name: string) => channel(name), { params: { name: "any" } });
 const signIn = compiledServer("signIn", () => session.login("eve"));
 const signOut = compiledServer("signOut", () => session.logout());
 const about = compiledServer("about", () => {
@@ -75,10 +75,10 @@ const about = compiledServer("about", () => {
   return { sid, issued_at, user: session.user() };
 });
 const editors = compiledServer("editors", () => session.require("editor" as never).sub);
-export const page = compiledPage("/page", () => `user ${see()}`);
-export const read = compiledRoute("GET /read", () => new Response(see()));
+const page = compiledPage("/page", () => `user ${see()}`);
+const read = compiledRoute("GET /read", () => new Response(see()));
 const write = compiledRoute("POST /write", async (sent) => new Response(`${see()} ${await sent.text()}`));
-export const shared = compiledRoute(
+const shared = compiledRoute(
   "GET /shared",
   () => new Response("data", { headers: { "cache-control": "public, max-age=60", "cdn-cache-control": "max-age=60" } }),
 );
