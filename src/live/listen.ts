@@ -111,12 +111,17 @@ export function listen<T = MessageByName, Name extends string = string>(
 function checkOptions(options: ListenOptions): void {
   rejectUnknownOptions(options, LISTEN_OPTIONS, "listen()");
   const { signal, from }: { readonly signal?: unknown; readonly from?: unknown } = options;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+  if (signal !== undefined && !isAbortSignal(signal)) {
     throw new TypeError(
       `listen: the option signal is of type ${typeof signal}. Pass an AbortSignal, such as that of an AbortController.`,
     );
   }
   checkFrom(from, "listen");
+}
+
+/** By its members: hosts replace the classes of the web platform. */
+function isAbortSignal(value: unknown): value is AbortSignal {
+  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
 }
 
 interface ChannelMessagesOptions {
