@@ -2,15 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PresenceStore } from "../backends/index.ts";
 import { memory } from "../backends/index.ts";
 import type { PresenceFrame } from "../protocol/index.ts";
-import {
-  LEASE_MS,
-  MANY_PEOPLE,
-  MAX_PAGES_PER_CLIENT,
-  POLL_GRACE_MS,
-  PresenceRoom,
-  RECOVERY_MS,
-  STREAM_GRACE_MS,
-} from "./presence-room.ts";
+import { MAX_PAGES_PER_CLIENT, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
+import { LEASE_MS, MANY_PEOPLE, PresenceRoom, RECOVERY_MS } from "./presence-room.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
 
 beforeEach(() => {

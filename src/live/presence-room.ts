@@ -1,5 +1,6 @@
 import type { PresenceMember, PresenceStore } from "../backends/index.ts";
-import { diffFrame, Frame, fullFrame, listOf, memberValue, type PresenceList, UNKNOWN_LIST } from "./presence-list.ts";
+import { HeldPages, type PageOwner } from "./held-pages.ts";
+import { diffFrame, Frame, fullFrame, listOf, type PresenceList, UNKNOWN_LIST } from "./presence-list.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
 
 /** How long the members of a process count after it has renewed its lease for the last time, and how often it does. */
@@ -8,10 +9,6 @@ const RENEW_MS = 20_000;
 
 /** How long its members count after it has stopped normally: their pages connect to another process meanwhile. */
 const STOPPED_LEASE_MS = 20_000;
-
-/** How long a page whose event stream has ended is present, and one whose poll was answered: it comes back within that time. */
-export const STREAM_GRACE_MS = 15_000;
-export const POLL_GRACE_MS = 60_000;
 
 /** How often the members are read although nothing has changed: the end of a lease is no change. */
 const READ_MS = 10_000;
@@ -23,9 +20,6 @@ const MANY_PEOPLE_FRAME_MS = 1_000;
 
 /** How long no frame is sent after one, for each page load: for every frame, every process reads all of them from the bus. */
 const FRAME_MS_PER_PAGE = 0.2;
-
-/** How many page loads of one client this process makes present in a channel. With more, it could keep all processes busy. */
-export const MAX_PAGES_PER_CLIENT = 100;
 
 /** How often the members are read while the bus is unreachable. */
 const RETRY_MS = 2_000;
@@ -40,31 +34,6 @@ const IDLE_MS = 30_000;
 export interface PresenceViewer {
   /** Called with each frame of a room that it was added to; with `null` in place of the room for a token that has ended. */
   receive(room: PresenceRoom | null, frame: Frame): void;
-}
-
-/** Who has loaded a page. */
-export interface PageOwner {
-  /** Its user, or the address of a signed-out client. */
-  readonly client: string;
-  /** Calls `onEnded` when the sign-in ends. @returns a function that ends this */
-  watchEnd(onEnded: () => void): () => void;
-}
-
-/** A page load whose connections this process has, or had a moment ago. */
-interface HeldMember {
-  readonly member: VerifiedPresence;
-  readonly client: string;
-  readonly value: string;
-  /** One object for each, so that the end of one from before the page left does not count for a later one. */
-  readonly connections: Set<object>;
-  /** When it leaves, by `performance.now`; `null` while it has a connection. */
-  leavesAtMs: number | null;
-  /** What the bus has to do: cleared when it is done. */
-  pending: "put" | "remove" | null;
-  /** The operation of the bus in progress. */
-  settling: Promise<void> | null;
-  /** Ends the watch of its sign-in: it may end while the page has no connection, as between two polls. */
-  unwatchSignIn: () => void;
 }
 
 /** The options of a {@link PresenceRoom}. */
@@ -89,10 +58,7 @@ export class PresenceRoom {
   readonly channel: string;
   readonly #options: PresenceRoomOptions;
   readonly #viewers = new Set<PresenceViewer>();
-  /** By their ids. */
-  readonly #held = new Map<string, HeldMember>();
-  /** The number of page loads held, by client. */
-  readonly #pages = new Map<string, number>();
+  readonly #pages: HeldPages;
   #members: ReadonlyMap<string, PresenceMember> = new Map();
   #list = UNKNOWN_LIST;
   #full: Frame | null = null;
@@ -115,6 +81,15 @@ export class PresenceRoom {
   constructor(channel: string, options: PresenceRoomOptions) {
     this.channel = channel;
     this.#options = options;
+    const { store, holder } = options;
+    this.#pages = new HeldPages({
+      ...{ channel, store, holder },
+      start: () => this.#start(),
+      isLeaseLost: () => this.#isLeaseLost,
+      onBusFailure: (error) => {
+        if (!this.#isClosed) options.onBusFailure(error);
+      },
+    });
   }
 
   /** The list, as it was read last. */
@@ -124,7 +99,7 @@ export class PresenceRoom {
 
   /** Whether nobody in this process needs it any more. */
   get isIdle(): boolean {
-    const isUsed = this.#viewers.size > 0 || this.#held.size > 0;
+    const isUsed = this.#viewers.size > 0 || this.#pages.size > 0;
     if (isUsed) this.#lastUsedMs = performance.now();
     return performance.now() - this.#lastUsedMs >= IDLE_MS;
   }
@@ -159,60 +134,28 @@ export class PresenceRoom {
   }
 
   /**
-   * Adds a connection of a page. Above {@link MAX_PAGES_PER_CLIENT}, the page is not present.
+   * Adds a connection of a page. Above a number of pages of one client, the page is not present.
    *
    * @param owner by default one that has no other page, and whose sign-in does not end
    * @returns a function to call when the connection has ended: if it is the last one, the page leaves after a time
    */
   hold(member: VerifiedPresence, owner: PageOwner = unknownOwner(member)): (graceMs: number) => void {
-    const { client } = owner;
-    const current = this.#held.get(member.id);
-    if (!current && (this.#pages.get(client) ?? 0) >= MAX_PAGES_PER_CLIENT) return () => undefined;
-    if (!current) this.#countPages(client, 1);
-    const held = current ?? {
-      ...{
-        member,
-        client,
-        value: memberValue(member),
-        connections: new Set(),
-        leavesAtMs: null,
-        pending: null,
-        settling: null,
-        unwatchSignIn: () => undefined,
-      },
-    };
-    this.#held.set(member.id, held);
-    const connection = {};
-    held.connections.add(connection);
-    held.leavesAtMs = null;
-    held.unwatchSignIn(); // the cookie may have been renewed
-    held.unwatchSignIn = owner.watchEnd(() => this.#remove(held));
-    // Also if it is stored already: another process may have replaced it, without this one knowing yet.
-    this.#want(held, "put");
-    return (graceMs) => {
-      if (!held.connections.delete(connection) || held.connections.size > 0) return;
-      held.leavesAtMs = performance.now() + (this.#isLeaseLost ? 0 : graceMs);
-    };
+    return this.#pages.hold(member, owner);
   }
 
   /** Removes the pages of a sign-in at once. */
   removeSignIn(tag: string): void {
-    for (const held of this.#held.values()) if (held.member.tag === tag) this.#remove(held);
+    this.#pages.removeSignIn(tag);
   }
 
   /** Removes a page at once, if this process holds it. */
   leaveNow(id: string): void {
-    const held = this.#held.get(id);
-    if (held) this.#remove(held);
+    this.#pages.leaveNow(id);
   }
 
   /** Does not hold a page any more, which has left itself. */
   forget(id: string): void {
-    const held = this.#held.get(id);
-    if (!held) return;
-    this.#held.delete(id);
-    held.unwatchSignIn();
-    this.#countPages(held.client, -1);
+    this.#pages.forget(id);
   }
 
   /** Called once a second. */
@@ -223,10 +166,7 @@ export class PresenceRoom {
       return;
     }
     this.#isLeaseLost = false;
-    for (const held of this.#held.values()) {
-      if (held.leavesAtMs !== null && nowMs >= held.leavesAtMs && held.pending !== "remove") this.#remove(held);
-      else if (held.pending) this.#settle(held);
-    }
+    this.#pages.tick(nowMs);
     if (!this.#options.isReachable()) this.#failed();
     if (nowMs - this.#lastRenewMs >= RENEW_MS) void this.#renew();
     const readAfterMs = this.#list.stale ? RETRY_MS : READ_MS;
@@ -237,57 +177,11 @@ export class PresenceRoom {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    for (const { unwatchSignIn } of this.#held.values()) unwatchSignIn();
+    this.#pages.close();
     const { store, holder } = this.#options;
     // If it fails, the lease ends later.
-    if (this.#held.size > 0) await store.renew(this.channel, holder, STOPPED_LEASE_MS).catch(() => undefined);
+    if (this.#pages.size > 0) await store.renew(this.channel, holder, STOPPED_LEASE_MS).catch(() => undefined);
     this.#unwatch?.();
-  }
-
-  #remove(held: HeldMember): void {
-    held.connections.clear();
-    held.leavesAtMs = performance.now();
-    this.#want(held, "remove");
-  }
-
-  #countPages(client: string, difference: number): void {
-    const count = (this.#pages.get(client) ?? 0) + difference;
-    if (count > 0) this.#pages.set(client, count);
-    else this.#pages.delete(client);
-  }
-
-  #want(held: HeldMember, pending: "put" | "remove"): void {
-    held.pending = pending;
-    this.#settle(held);
-  }
-
-  /** Does what the bus has to do for a member. What fails is retried by the next tick. */
-  #settle(held: HeldMember): void {
-    held.settling ??= this.#settleNow(held).finally(() => {
-      held.settling = null;
-    });
-  }
-
-  async #settleNow(held: HeldMember): Promise<void> {
-    const { store, holder, onBusFailure } = this.#options;
-    const { id } = held.member;
-    try {
-      await this.#start();
-      while (held.pending && this.#held.get(id) === held) {
-        const { pending } = held;
-        held.pending = null;
-        try {
-          if (pending === "put") await store.put(this.channel, { id, holder, value: held.value });
-          else await store.remove(this.channel, id, holder);
-        } catch (error) {
-          held.pending ??= pending;
-          throw error;
-        }
-        if (pending === "remove" && held.pending === null && held.leavesAtMs !== null) this.forget(id);
-      }
-    } catch (error) {
-      if (!this.#isClosed) onBusFailure(error);
-    }
   }
 
   #start(): Promise<void> {
@@ -369,18 +263,16 @@ export class PresenceRoom {
   async #restoreMissing(members: readonly PresenceMember[]): Promise<void> {
     const stored = new Set(members.map(({ id }) => id));
     const { store, holder } = this.#options;
-    const missing = [...this.#held.values()].filter(
-      ({ member, leavesAtMs, pending }) => !stored.has(member.id) && leavesAtMs === null && pending === null,
-    );
+    const missing = this.#pages.missingFrom(stored);
     if (missing.length === 0) return;
     this.#isDirty = true;
     // Nobody leaves if the bus has lost everything: the other processes store theirs again, too.
-    const hasLostAll = missing.length === this.#held.size && missing.some(({ member }) => this.#members.has(member.id));
+    const hasLostAll = missing.length === this.#pages.size && missing.some(({ id }) => this.#members.has(id));
     if (hasLostAll) this.#recoversUntilMs = Number.POSITIVE_INFINITY;
     await store.renew(this.channel, holder, LEASE_MS); // the lease may be lost too
-    for (const { member, value } of missing) {
-      const state = this.#members.get(member.id)?.state?.json;
-      await store.put(this.channel, { id: member.id, holder, value, state }, { ifAbsent: true });
+    for (const { id, value } of missing) {
+      const state = this.#members.get(id)?.state?.json;
+      await store.put(this.channel, { id, holder, value, state }, { ifAbsent: true });
     }
   }
 

@@ -10,8 +10,9 @@ import {
 import type { Logger } from "../logging/index.ts";
 import { clientKey } from "../rate-limit/index.ts";
 import { finalSessionWatcher, keysFor, sessionId } from "../session/index.ts";
+import { type PageOwner, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
 import { endedFrame, type Frame } from "./presence-list.ts";
-import { type PageOwner, POLL_GRACE_MS, PresenceRoom, type PresenceViewer, STREAM_GRACE_MS } from "./presence-room.ts";
+import { PresenceRoom, type PresenceViewer } from "./presence-room.ts";
 import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./presence-token.ts";
 
 const TICK_MS = 1_000;
