@@ -12,7 +12,7 @@ import { presences } from "./live-listeners.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
 import { slot } from "./slot.ts";
-import { state } from "./state.ts";
+import { createProxy } from "./state.ts";
 import { PRESENCE_MS, PRESENCE_RETRY_MS } from "./timings.ts";
 
 /**
@@ -43,14 +43,17 @@ export interface People<Data = unknown, State = unknown> {
  *
  * @param here the result of `presence(name, data)` on the server, passed to the view as a prop
  * @throws Error if it is called outside the rendering of a component
+ * @throws TypeError in development, if `here` is not what `presence` returns
  * @see docs/protocol.md 10.12
  * @example
  * const people = present(here);
  * return <ul>{people.list.map(({ id, data }) => <li key={id}>{data.name}</li>)}</ul>;
  */
 export function present<Data, State>(here: Presence<Data, State>): People<Serialized<Data>, State> {
-  const shown = state({ list: Object.freeze(here.list), stale: here.stale });
-  const { people, join } = slot("present", () => createPeople(here, shown));
+  if (process.env.NODE_ENV !== "production") checkPresence(here);
+  const { people, join } = slot("present", (component) =>
+    createPeople(here, createProxy({ list: Object.freeze(here.list), stale: here.stale }, component)),
+  );
   on_mount(() => {
     // A page that is prerendered is not open yet.
     if ((document as { prerendering?: boolean }).prerendering) {
@@ -66,6 +69,18 @@ export function present<Data, State>(here: Presence<Data, State>): People<Serial
     return join();
   });
   return people;
+}
+
+/** Throws unless a value is what `presence` returns. In development only. */
+function checkPresence(here: unknown): void {
+  if (typeof here === "object" && here !== null && "token" in here) return;
+  const isName = typeof here === "string" && here.length < 100;
+  const name = isName ? JSON.stringify(here) : '"name"';
+  const received = isName ? name : `a value of type ${here === null ? "null" : typeof here}`;
+  throw new TypeError(
+    `present() needs what presence() returns, and received ${received}. Call presence in the page, and pass its result to the ` +
+      `view as a prop: \`here={await presence(${name}, data)}\`. In the view, call present(here).`,
+  );
 }
 
 function createPeople<Data, State>(

@@ -44,7 +44,7 @@ export function state<T extends object>(initial: T): T {
 }
 
 /** Returns a proxy of a value that renders a component again for each change in it, at any depth. */
-function createProxy<T extends object>(value: T, component: Component): T {
+export function createProxy<T extends object>(value: T, component: Component): T {
   const proxies = new WeakMap<object, object>();
   /** The event during which the state was changed last: effects of its rendering cause no other one. */
   let handled: Event | undefined;

@@ -100,7 +100,11 @@ function readInput(text: string): PresenceInput {
   }
   const bytes = Buffer.byteLength(json);
   if (bytes <= MAX_PRESENCE_BYTES) return { token, state: json, left: false };
-  throw requestError(413, `The state has ${bytes} bytes of JSON; the maximum is ${MAX_PRESENCE_BYTES}.`);
+  throw requestError(
+    413,
+    `set() of present(): the state has ${bytes} bytes of JSON; the maximum is ${MAX_PRESENCE_BYTES}. ` +
+      "Set only what the others show of this user, and publish larger data.",
+  );
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {
