@@ -4,6 +4,7 @@ import { memory } from "../backends/index.ts";
 import type { PresenceFrame } from "../protocol/index.ts";
 import { MAX_PAGES_PER_CLIENT, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
 import { LEASE_MS, MANY_PEOPLE, PresenceRoom, RECOVERY_MS } from "./presence-room.ts";
+import { PresenceRooms } from "./presence-rooms.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
 
 beforeEach(() => {
@@ -236,6 +237,26 @@ describe("PresenceRoom", () => {
     expect(second.users).toEqual(["alice", "bob"]);
     expect(second.frames.at(-1)).not.toHaveProperty("stale");
     expect(second.frames.flatMap(({ del = [] }) => del)).toEqual(["u:gone"]);
+  });
+
+  it("removes a page that has reported that it is left while the bus was unreachable", async () => {
+    const bus = memory();
+    const { store, faults } = faultyStore(bus.presence as PresenceStore);
+    const process = new PresenceRooms({ bus, store, log: { info() {}, warn() {}, error() {} } });
+    const room = process.open("room");
+    const page = memberOf("alice");
+    const release = room.hold(page);
+    room.hold(memberOf("bob"));
+    await vi.advanceTimersByTimeAsync(5_000);
+    faults.isUnreachable = true;
+    await expect(process.leave("room", page.id)).rejects.toThrow("unreachable");
+    release(STREAM_GRACE_MS);
+    await vi.advanceTimersByTimeAsync(5_000);
+    faults.isUnreachable = false;
+    await vi.advanceTimersByTimeAsync(RECOVERY_MS + STREAM_GRACE_MS);
+    expect((await store.read("room")).map(({ id }) => id)).not.toContain(page.id);
+    expect([...room.list.entries.keys()]).toEqual(["u:bob"]);
+    await process.close();
   });
 
   it("stores its pages again, and removes nobody, if the bus has lost its data", async () => {

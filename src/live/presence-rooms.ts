@@ -64,7 +64,7 @@ export class PresenceRooms {
 
   /** Removes a page that says that it is left, whichever process has its connection. @returns true */
   async leave(channel: string, id: string): Promise<true> {
-    this.#rooms.get(channel)?.forget(id);
+    this.#rooms.get(channel)?.leaveNow(id); // repeated until the bus is reachable
     await this.store.remove(channel, id, null);
     return true;
   }
