@@ -8,6 +8,7 @@
 //   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
 //                                      example with and without script; the chat and board examples also in development
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
+//   npm run matrix -- engines Back     those whose title matches: also for browser, libraries, openapi and metrics
 //   npm run matrix -- libraries        React libraries in development, in Vitest and type-checked
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
@@ -50,7 +51,10 @@ if (filters[0] === "servers") {
 }
 const testFiles = TEST_FILES[filters[0]];
 if (testFiles) {
-  run(process.execPath, [vitest, "run", ...testFiles], { env: { TSWEB_TEST_MATRIX: "1" } });
+  const [title] = process.argv.slice(3);
+  run(process.execPath, [vitest, "run", ...testFiles, ...(title ? ["-t", title] : [])], {
+    env: { TSWEB_TEST_MATRIX: "1" },
+  });
   process.exit();
 }
 if (filters[0] === "new") {

@@ -83,8 +83,18 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
     }
 
     /** Goes back. What is shown then must be the sign-in page, which has nothing of the user. */
-    async function expectNothingOnBack(page: EnginePage, email: string): Promise<void> {
-      await page.back();
+    async function expectNothingOnBack(page: EnginePage, email: string, steps = 1): Promise<void> {
+      // The page that is left may be the sign-in page, too.
+      await page.evaluate((steps) => {
+        document.documentElement.dataset.left = "yes";
+        history.go(-steps);
+      }, steps);
+      await page.until(
+        () =>
+          document.readyState === "complete" &&
+          !document.documentElement.dataset.left &&
+          !!document.querySelector("#password"),
+      );
       await expectSignIn(page, email);
     }
 
@@ -151,8 +161,7 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
         await page.click('main a[href="/account"]');
         await page.untilPath("/account");
         await signOut(page);
-        await page.evaluate(() => history.go(-2));
-        await expectSignIn(page, email);
+        await expectNothingOnBack(page, email, 2);
       },
     );
 
@@ -187,8 +196,7 @@ export function accountsScenarios({ scenario, essential }: Scenarios): void {
         await page.click('main a[href="/account"]');
         await page.untilPath("/");
         await expectNothingOnBack(page, email);
-        await page.back();
-        await expectSignIn(page, email);
+        await expectNothingOnBack(page, email);
       },
     );
 

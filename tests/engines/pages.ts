@@ -246,6 +246,7 @@ export function pageScenarios({ scenario, essential }: Scenarios): void {
         const other = await visit(context, "/live");
         await app.call("say", { text: "both" });
         for (const page of [one, other]) await untilText(page, "#texts", "both");
+        await expect.poll(() => app.openEventStreams).toBe(1);
         await one.open(`${app.address}/done`);
         await app.call("say", { text: "again" });
         await untilText(other, "#texts", "both,again");

@@ -174,6 +174,8 @@ const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: "3c".repeat(32), WEB_TRUS
 export class ScenarioApp {
   /** Whether the proxy answers event streams with 502, as a proxy that cannot stream. */
   refusesStreams = false;
+  /** The number of event streams that are open. */
+  openEventStreams = 0;
   #running: RunningServer;
   readonly #project: TestProject;
   readonly #proxy: Server;
@@ -186,7 +188,11 @@ export class ScenarioApp {
     this.#running = running;
     this.#proxy = createServer(async (incoming, outgoing) => {
       const { url = "/", method, headers } = incoming;
-      if (this.refusesStreams && url.startsWith("/__web/live")) return void outgoing.writeHead(502).end();
+      if (url.startsWith("/__web/live")) {
+        if (this.refusesStreams) return void outgoing.writeHead(502).end();
+        this.openEventStreams++;
+        outgoing.on("close", () => this.openEventStreams--);
+      }
       if (url.includes(".js")) await this.#released;
       if (url.endsWith("?late")) {
         this.#lateRequests++;
