@@ -297,7 +297,7 @@ async function send(
   if (!isOld || feeds.length > maxFeeds) return response;
   // Only polls read `wait`.
   const query = `${feeds.map((feed) => `feed=${feed}&`).join("")}after=${positions}&wait=${wait}`;
-  return fetch(`${base}${path}?${query}`, { signal, headers });
+  return fetch(`${base}${path}?${query}`, { signal, headers, cache: "no-store" });
 }
 
 /** Aborts the last attempt unless this is called again within `ms` milliseconds. */

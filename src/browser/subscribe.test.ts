@@ -51,8 +51,9 @@ describe("the request of a page", () => {
     post?.respondJson({ error: {} }, 405);
     await page.advance();
     const get = page.lastRequest;
-    expect([get.method, get.path, get.url.searchParams.getAll("feed"), get.after]).toEqual([
+    expect([get.method, get.cache, get.path, get.url.searchParams.getAll("feed"), get.after]).toEqual([
       "GET",
+      "no-store",
       "/app/__web/live",
       [room],
       "p.3",

@@ -37,6 +37,7 @@ interface LiveRequestInit {
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;
+  readonly cache?: RequestCache;
 }
 
 interface PromiseSettlers {
@@ -50,16 +51,18 @@ export class PageRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly signal: AbortSignal;
+  readonly cache: RequestCache | undefined;
   readonly #body: LiveRequestBody | undefined;
   readonly #settle: PromiseSettlers;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-  constructor(url: string, { method = "GET", headers, body, signal }: LiveRequestInit, settle: PromiseSettlers) {
+  constructor(url: string, { method = "GET", headers, body, signal, cache }: LiveRequestInit, settle: PromiseSettlers) {
     this.url = new URL(url, "http://shop.example");
     this.method = method;
     this.headers = new Headers(headers);
     this.#body = body === undefined ? undefined : (JSON.parse(body) as LiveRequestBody); // what the page sends
     this.signal = signal;
+    this.cache = cache;
     this.#settle = settle;
     signal.addEventListener("abort", () => {
       settle.reject(signal.reason);
