@@ -5,6 +5,7 @@
 import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";
+import { checkHiddenStream } from "./dev/hidden-streams.ts";
 import { checkMisuse, rejectUseAsText, withCallSite } from "./dev/misuse.ts";
 
 export { upload } from "./upload.ts";
@@ -72,6 +73,7 @@ export function stream(name: string, params?: readonly string[], hash?: string):
       () => leaving,
     );
     if (process.env.NODE_ENV !== "production") {
+      checkHiddenStream(name, values);
       rejectUseAsText(values, name, `It is a stream: for await (const value of ${name}(…)) { … }.`);
     }
     return values;
