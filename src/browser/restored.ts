@@ -2,6 +2,9 @@ import { SESSION_PATH } from "../protocol/index.ts";
 import { getPageData } from "./page-data.ts";
 import { RESTORE_TIMEOUT_MS } from "./timings.ts";
 
+/** The last event: the page may be left and restored again before the server has answered. */
+let last: PageTransitionEvent | undefined;
+
 /**
  * Handles the event `pageshow`. A page that the browser has kept for Back takes no input before the server has answered whether
  * its sign-in is still that of the browser: if it is not, the page is reloaded. If the server does not answer, or has
@@ -9,8 +12,9 @@ import { RESTORE_TIMEOUT_MS } from "./timings.ts";
  *
  * @see docs/protocol.md 7.10
  */
-export async function checkSignIn({ persisted }: PageTransitionEvent): Promise<void> {
-  if (!persisted) return;
+export async function checkSignIn(event: PageTransitionEvent): Promise<void> {
+  if (!event.persisted) return;
+  last = event;
   const { base, tag = "" } = getPageData();
   const { body, activeElement } = document;
   body.inert = true;
@@ -27,6 +31,7 @@ export async function checkSignIn({ persisted }: PageTransitionEvent): Promise<v
   } catch {
     // The server is unreachable.
   }
+  if (event !== last) return;
   body.inert = false;
   (activeElement as HTMLElement | null)?.focus(); // an inert element loses it
 }
