@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
@@ -161,6 +161,22 @@ describe("a page with views", () => {
     await page.keyboard.type(" typed");
     expect(await page.inputValue("#draft")).toBe("half typed");
     expect(await isMarked()).toBe(true);
+  });
+
+  it("takes no input when it is restored a second time, and the request of the first time fails", async () => {
+    const routes: Route[] = [];
+    await page.route("**/__web/session", (route) => void routes.push(route));
+    await leaveAndReturn();
+    await expect.poll(() => routes.length).toBe(1);
+    await leaveAndReturn();
+    await expect.poll(() => routes.length).toBe(2);
+    await routes[0]?.abort().catch(() => undefined); // the browser may have ended it
+    expect(await page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(document.body.inert))))).toBe(
+      true,
+    );
+    await routes[1]?.continue();
+    await expect.poll(() => page.evaluate(() => document.body.inert)).toBe(false);
+    users.problems.splice(0); // the browser reports the request that failed
   });
 
   it.each([

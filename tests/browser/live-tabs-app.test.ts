@@ -21,13 +21,16 @@ const FILES = {
     export const say = server((channel: string, text: string) => publish(channel, text));`,
   "src/pages.server.tsx": `
     import { channel, page, session } from "tsweb";
-    import { List } from "./list.tsx";
+    import { List, Many } from "./list.tsx";
     const user = () => session.user()?.sub ?? "nobody";
     export const room = page("/", async () => (
       <>
         <h1>{user()}</h1>
         <List feed={await channel<string>(\`user:\${user()}\`)} />
       </>
+    ));
+    export const many = page("/many", async () => (
+      <Many feeds={await Promise.all(Array.from({ length: 60 }, (_, n) => channel<string>(\`many:\${n}\`)))} />
     ));`,
   "src/list.tsx": `
     import { type Feed, on_mount, state, subscribe, view } from "tsweb/browser";
@@ -42,6 +45,11 @@ const FILES = {
           <ul>{list.texts.map((text) => <li>{text}</li>)}</ul>
         </>
       );
+    });
+    export const Many = view(({ feeds }: { feeds: Feed<string>[] }) => {
+      const list = state({ texts: feeds.map(() => "") });
+      on_mount(() => feeds.forEach((feed, n) => subscribe(feed, (text) => { list.texts[n] += text; })));
+      return <ul>{list.texts.map((text) => <li>{text}</li>)}</ul>;
     });`,
 };
 
@@ -109,6 +117,17 @@ it("nine tabs on HTTP/1.1 are live over one connection, and their calls get resp
     await expect.poll(() => tab.locator("#double").textContent()).toBe("42");
   }
   expect(new Set(requests.map(({ page }) => page)).size).toBe(1);
+  await context.close();
+});
+
+it("a page receives the messages of sixty channels over one connection", async () => {
+  const [context, requests] = await newUser();
+  const page = await context.newPage();
+  await page.goto("/many");
+  const channels = Array.from({ length: 60 }, (_, n) => `many:${n}`);
+  for (const round of ["one ", "two "]) for (const channel of channels) await say(channel, `${round}${channel} `);
+  await expect.poll(() => texts(page)).toEqual(channels.map((channel) => `one ${channel} two ${channel} `));
+  expect(requests.map(({ feeds }) => feeds.length)).toEqual([60]);
   await context.close();
 });
 
