@@ -105,7 +105,13 @@ function createPeople<Data, State>(
         shown.stale = true;
         reload();
       }
-      if (!v) return;
+      if (!v) {
+        if (stale) {
+          shown.stale = true;
+          version = ""; // the list is requested with the next connection
+        }
+        return;
+      }
       if (!all && from !== version) {
         if (version) restart();
         version = "";

@@ -1,4 +1,5 @@
 import type { PresenceStore } from "../backends/index.ts";
+import type { PagePlaces } from "./page-places.ts";
 import { memberValue } from "./presence-list.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
 
@@ -32,6 +33,8 @@ interface HeldPage {
   settling: Promise<void> | null;
   /** Ends the watch of its sign-in: it may end while the page has no connection, as between two polls. */
   unwatchSignIn: () => void;
+  /** Gives up its place among those of its client. */
+  readonly releasePlace: (() => void) | null;
 }
 
 /** The options of {@link HeldPages}. */
@@ -40,6 +43,7 @@ export interface HeldPagesOptions {
   readonly store: PresenceStore;
   /** Identifies this process. */
   readonly holder: string;
+  readonly places: PagePlaces;
   /** Resolves when the channel is watched: nothing is stored before. */
   start(): Promise<void>;
   /** Whether the lease of this process has ended: a page whose connection ends then has left. */
@@ -84,6 +88,7 @@ export class HeldPages {
         pending: null,
         settling: null,
         unwatchSignIn: () => undefined,
+        releasePlace: this.#options.places.take(client, this.#options.channel, member.id),
       },
     };
     this.#held.set(member.id, held);
@@ -117,6 +122,7 @@ export class HeldPages {
     if (!held) return;
     this.#held.delete(id);
     held.unwatchSignIn();
+    held.releasePlace?.();
     this.#count(held.client, -1);
   }
 
@@ -135,9 +141,12 @@ export class HeldPages {
       .map(({ member: { id }, value }) => ({ id, value }));
   }
 
-  /** Ends the watches of all sign-ins. */
+  /** Ends the watches of all sign-ins, and gives up all places. */
   close(): void {
-    for (const { unwatchSignIn } of this.#held.values()) unwatchSignIn();
+    for (const { unwatchSignIn, releasePlace } of this.#held.values()) {
+      unwatchSignIn();
+      releasePlace?.();
+    }
   }
 
   #remove(held: HeldPage): void {

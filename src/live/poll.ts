@@ -107,7 +107,7 @@ class Poll implements Subscriber, LiveConnection {
   }
 
   get #isEmpty(): boolean {
-    return this.#events.length === 0 && this.#gaps.length === 0 && !this.#pages?.frames.length;
+    return this.#events.length === 0 && this.#gaps.length === 0 && this.#pages?.isEmpty !== false;
   }
 
   #subscribe(): void {

@@ -113,6 +113,14 @@ export function endedFrame(channel: string, token: string): Frame {
   return new Frame(channel, JSON.stringify({ ended: token } satisfies PresenceFrame));
 }
 
+/**
+ * Returns the frame for pages that do not receive the list of a channel, because their client has too many pages: they keep what
+ * they show, as stale, until a later connection.
+ */
+export function unservedFrame(channel: string): Frame {
+  return new Frame(channel, JSON.stringify({ stale: true } satisfies PresenceFrame));
+}
+
 /** A frame of a channel. All connections of the process share it. */
 export class Frame {
   readonly channel: string;

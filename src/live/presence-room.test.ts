@@ -3,6 +3,7 @@ import type { PresenceStore } from "../backends/index.ts";
 import { memory } from "../backends/index.ts";
 import type { PresenceFrame } from "../protocol/index.ts";
 import { MAX_PAGES_PER_CLIENT, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
+import { PagePlaces } from "./page-places.ts";
 import { LEASE_MS, MANY_PEOPLE, PresenceRoom, RECOVERY_MS } from "./presence-room.ts";
 import { PresenceRooms } from "./presence-rooms.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
@@ -44,7 +45,10 @@ function faultyStore(inner: PresenceStore) {
 /** One process with a room, whose clock the test advances. */
 function createProcess(inner: PresenceStore, holder: string) {
   const { store, faults } = faultyStore(inner);
-  const room = new PresenceRoom("room", { store, holder, isReachable: () => true, onBusFailure: () => undefined });
+  const room = new PresenceRoom("room", {
+    ...{ store, holder, places: new PagePlaces() },
+    ...{ isReachable: () => true, onBusFailure: () => undefined },
+  });
   rooms.push(room);
   const frames: PresenceFrame[] = [];
   const viewer = { receive: (_: unknown, { json }: { json: string }) => void frames.push(JSON.parse(json)) };

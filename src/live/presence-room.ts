@@ -1,5 +1,6 @@
 import type { PresenceMember, PresenceStore } from "../backends/index.ts";
 import { HeldPages, type PageOwner } from "./held-pages.ts";
+import type { PagePlaces } from "./page-places.ts";
 import { diffFrame, Frame, fullFrame, listOf, type PresenceList, UNKNOWN_LIST } from "./presence-list.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
 
@@ -41,6 +42,8 @@ export interface PresenceRoomOptions {
   readonly store: PresenceStore;
   /** Identifies this process. */
   readonly holder: string;
+  /** The places of all channels of this process. */
+  readonly places: PagePlaces;
   /** Returns false while the bus is known to be unreachable. */
   isReachable(): boolean;
   /** Called when an operation of the bus failed. It will be retried. */
@@ -81,9 +84,9 @@ export class PresenceRoom {
   constructor(channel: string, options: PresenceRoomOptions) {
     this.channel = channel;
     this.#options = options;
-    const { store, holder } = options;
+    const { store, holder, places } = options;
     this.#pages = new HeldPages({
-      ...{ channel, store, holder },
+      ...{ channel, store, holder, places },
       start: () => this.#start(),
       isLeaseLost: () => this.#isLeaseLost,
       onBusFailure: (error) => {

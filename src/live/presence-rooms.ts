@@ -11,7 +11,8 @@ import type { Logger } from "../logging/index.ts";
 import { clientKey } from "../rate-limit/index.ts";
 import { finalSessionWatcher, keysFor, sessionId } from "../session/index.ts";
 import { type PageOwner, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
-import { endedFrame, type Frame } from "./presence-list.ts";
+import { PagePlaces } from "./page-places.ts";
+import { endedFrame, type Frame, unservedFrame } from "./presence-list.ts";
 import { PresenceRoom, type PresenceViewer } from "./presence-room.ts";
 import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./presence-token.ts";
 
@@ -22,6 +23,13 @@ const LOG_INTERVAL_MS = 60_000;
 
 /** The channel by which processes notify each other of sign-outs. No channel of an application contains a control character. */
 const SIGN_OUTS = "\u0000presence";
+
+/** A page of one connection in a room. */
+interface HeldPlace {
+  readonly room: PresenceRoom;
+  readonly id: string;
+  release(graceMs: number): void;
+}
 
 /** The options of {@link PresenceRooms}. */
 export interface PresenceRoomsOptions {
@@ -36,6 +44,7 @@ export class PresenceRooms {
   readonly store: PresenceStore;
   readonly #options: PresenceRoomsOptions;
   readonly #rooms = new Map<string, PresenceRoom>();
+  readonly #places = new PagePlaces();
   readonly #holder = randomBytes(16).toString("base64url");
   #timer: NodeJS.Timeout | undefined;
   #watching: Promise<() => void> | undefined;
@@ -54,12 +63,30 @@ export class PresenceRooms {
     const { bus, store } = this;
     const onBusFailure = (error: unknown) => this.#busFailed(error);
     const isReachable = () => bus.isReachable !== false;
-    const room = new PresenceRoom(channel, { store, holder: this.#holder, isReachable, onBusFailure });
+    const places = this.#places;
+    const room = new PresenceRoom(channel, { store, holder: this.#holder, places, isReachable, onBusFailure });
     this.#rooms.set(channel, room);
     // Outside requests: otherwise the timer would keep the context of the first request alive.
     this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
     this.#watchSignOuts();
     return room;
+  }
+
+  /**
+   * Makes a page present, in the room of its channel.
+   *
+   * @returns the room, and a function to call when the connection has ended; `null` if its client has all its places
+   */
+  hold(member: VerifiedPresence, owner: PageOwner): HeldPlace | null {
+    const releasePlace = this.#places.take(owner.client, member.channel, member.id);
+    if (!releasePlace) return null;
+    const room = this.open(member.channel);
+    const endHold = room.hold(member, owner);
+    const release = (graceMs: number) => {
+      endHold(graceMs);
+      releasePlace();
+    };
+    return { room, id: member.id, release };
   }
 
   /** Removes a page that says that it is left, whichever process has its connection. @returns true */
@@ -171,28 +198,34 @@ export class PresenceConnection {
   readonly rooms: ReadonlyMap<PresenceRoom, string | undefined>;
   /** The frames for tokens that are not valid any more. */
   readonly ended: readonly Frame[];
-  readonly #held: readonly { readonly room: PresenceRoom; readonly id: string; release(graceMs: number): void }[];
+  /** The frames for channels without a room, because the client has no place left. */
+  readonly unserved: readonly Frame[];
+  readonly #held: readonly HeldPlace[];
   readonly #viewer: PresenceViewer;
   #isOpen = true;
 
   constructor(rooms: PresenceRooms, requests: readonly PresenceRequest[], viewer: PresenceViewer) {
     this.#viewer = viewer;
     const versions = new Map<PresenceRoom, string | undefined>();
-    this.ended = requests.flatMap(({ token, member: { channel, expired } }) =>
-      expired ? [endedFrame(channel, token)] : [],
-    );
-    this.#held = requests.flatMap(({ member, version, owner }) => {
-      if (member.expired) return [];
-      const room = rooms.open(member.channel);
-      versions.set(room, versions.has(room) && versions.get(room) !== version ? undefined : version);
-      return [{ room, id: member.id, release: room.hold(member, owner) }];
-    });
+    const valid = requests.filter(({ member }) => !member.expired);
+    const places = valid.map(({ member, owner }) => rooms.hold(member, owner));
+    this.#held = places.filter((place) => place !== null);
+    const byChannel = new Map(this.#held.map(({ room }) => [room.channel, room]));
+    for (const { member, version } of valid) {
+      const room = byChannel.get(member.channel);
+      if (room) versions.set(room, versions.has(room) && versions.get(room) !== version ? undefined : version);
+    }
+    this.ended = requests
+      .filter(({ member }) => member.expired)
+      .map(({ member, token }) => endedFrame(member.channel, token));
+    const channels = new Set(valid.map(({ member }) => member.channel));
+    this.unserved = [...channels].filter((channel) => !byChannel.has(channel)).map(unservedFrame);
     this.rooms = versions;
   }
 
   /** Passes the frames of all channels to the viewer from now on. */
   start(): void {
-    for (const frame of this.ended) this.#viewer.receive(null, frame);
+    for (const frame of [...this.ended, ...this.unserved]) this.#viewer.receive(null, frame);
     for (const [room, version] of this.rooms) if (this.#isOpen) room.addViewer(this.#viewer, version);
   }
 
@@ -284,13 +317,21 @@ export class PresencePoll implements PresenceViewer {
     await Promise.all([...this.#connection.rooms.keys()].map((room) => room.whenReady()));
   }
 
+  /** Whether the response has something that the client does not know. */
+  get isEmpty(): boolean {
+    return this.#connection.ended.length === 0 && this.#changed.length === 0;
+  }
+
   /** The frames for the response, each as JSON `[channel, frame]`. */
   get frames(): readonly string[] {
-    const { ended, rooms } = this.#connection;
-    const changed = [...rooms].flatMap(([room, version]) =>
+    const { ended, unserved } = this.#connection;
+    return [...ended, ...unserved, ...this.#changed].map(({ channel, json }) => `[${JSON.stringify(channel)},${json}]`);
+  }
+
+  get #changed(): readonly Frame[] {
+    return [...this.#connection.rooms].flatMap(([room, version]) =>
       room.isReady && room.list.version !== version ? [room.fullFrame] : [],
     );
-    return [...ended, ...changed].map(({ channel, json }) => `[${JSON.stringify(channel)},${json}]`);
   }
 
   receive(): void {

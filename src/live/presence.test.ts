@@ -19,6 +19,11 @@ const functions = {
       params: { name: "any", data: "any", options: "any" },
     },
   ),
+  tokens: compiledServer(
+    "tokens",
+    (names: string[]) => Promise.all(names.map(async (name) => (await presence(name)).token)),
+    { params: { names: "any" } },
+  ),
   people: compiledServer("people", (name: string) => who(name), { params: { name: "any" } }),
   end: compiledServer("end", () => session.revoke(session.require().sub)),
   fail: compiledServer("fail", () => {
@@ -136,6 +141,33 @@ describe("presence", () => {
       expect(result).toHaveLength(101);
       expect(result.at(-1)).toMatchObject({ user: "alice", tabs: 100 });
     });
+  });
+
+  it("serves at most 1,000 pages of a user in all channels; further ones keep their list, stale [PRESENCE-13]", async () => {
+    const app = createApp();
+    const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
+    const names = Array.from({ length: 1_002 }, (_, at) => `board:${at}`);
+    const tokens: string[] = (await call(app, "tokens", { names }, alice)).result;
+    for (let at = 0; at < 999; at += 250) await open(app, tokens.slice(at, Math.min(at + 250, 999)), alice);
+    const isServed = async (token: string | undefined, at: number) => {
+      const { client } = await open(app, [token ?? ""], alice);
+      await vi.waitFor(() => expect(client.frames).not.toEqual([]));
+      const { result } = await call(app, "people", { name: `board:${at}` });
+      expect(client.stale).toBe(result.length === 0);
+      return result.length === 1;
+    };
+    expect(await isServed(tokens[999], 999)).toBe(true);
+    expect(await isServed(tokens[1_000], 1_000)).toBe(false);
+    expect(await isServed(tokens[0], 0)).toBe(true); // it has a place already
+    const [token] = tokens.slice(1_001);
+    const poll = await sendTo(app)("/__web/poll", postInit({ tokens: [token], wait: 0 }, alice));
+    expect((await poll.json()).presence).toEqual([["board:1001", { stale: true }]]);
+    // A page that says that it is left has its place as long as its connection is open.
+    await send(app, { token: tokens[0], left: true }, alice);
+    expect(await isServed(tokens[1_000], 1_000)).toBe(false);
+    const page = await loadPage(app, bob, { name: "board:1000" });
+    await open(app, [page.token], bob);
+    await vi.waitFor(async () => expect((await call(app, "people", { name: "board:1000" })).result).toHaveLength(1));
   });
 
   it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-4]", async () => {

@@ -61,7 +61,10 @@ export interface PresenceFrame {
   readonly set?: readonly Person[];
   /** The ids of entries that have left. */
   readonly del?: readonly string[];
-  /** The bus is unreachable, so the list may be out of date. */
+  /**
+   * The bus is unreachable, so the list may be out of date. Without `v`: the page does not receive the list, because its client
+   * has too many pages.
+   */
   readonly stale?: true;
   /** A token that is no longer valid: its page is not present. The frame is for this page only. */
   readonly ended?: string;

@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { buildPresenceApp } from "#test/presence-app";
+import { postInit } from "#test/presence-client";
 import { RedisServer } from "#test/redis-server";
 import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
@@ -27,6 +28,9 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
+  for (const page of contexts.flatMap((context) => context.pages())) await page.close();
+  // The next test starts with an empty list. A page whose browser is closed at the same time may not say that it is left.
+  await expect.poll(() => usersOf(processes[0]), { timeout: 40_000 }).toEqual([]);
   for (const context of contexts.splice(0)) await context.close();
   expect(problems.splice(0)).toEqual([]);
 });
@@ -54,6 +58,12 @@ async function browserOf(user: string, server: AppProcess = processes[0]) {
     return page;
   };
   return { context, open };
+}
+
+/** Returns who is present, by the function `who`. */
+async function usersOf(server: AppProcess): Promise<unknown[]> {
+  const response = await fetch(`${server.address}/__web/rpc/people`, postInit({ args: { room: "room" } }));
+  return (await response.json()).result;
 }
 
 const listOf = (page: Page) =>
@@ -86,9 +96,31 @@ describe("presence in a browser", () => {
     const [ada, bob] = [await browserOf("ada"), await browserOf("bob")];
     const page = await ada.open();
     await expectList(page, ["ADA 1"]);
-    const response = await bob.context.request.get("/");
-    expect(await response.text()).toContain("ADA");
-    await expectList(page, ["ADA 1"]);
+    for (const purpose of ["", "prefetch", "prefetch;prerender"]) {
+      const response = await bob.context.request.get("/", { headers: { "sec-purpose": purpose } });
+      expect(await response.text()).toContain("ADA");
+    }
+    // What is read after the next change of the list would contain bob.
+    await page.locator("input").fill("x");
+    await expectList(page, ["ADA 1 x"]);
+  });
+
+  it("makes nobody present whose page is prerendered, until it is shown", async () => {
+    const [ada, bob] = [await browserOf("ada"), await browserOf("bob")];
+    const page = await ada.open();
+    await bob.context.addInitScript(() => {
+      Object.defineProperty(document, "prerendering", { value: true, configurable: true });
+    });
+    const other = await bob.open();
+    await other.getByText("Toggle").click();
+    await other.locator("ul").waitFor({ state: "detached" }); // its components are in the page
+    await page.locator("input").fill("x");
+    await expectList(page, ["ADA 1 x"]);
+    await other.evaluate(() => {
+      Object.defineProperty(document, "prerendering", { value: false });
+      document.dispatchEvent(new Event("prerenderingchange"));
+    });
+    await expectList(page, ["ADA 1 x", "BOB 1"]);
   });
 
   it("counts a page once that shows the list in two components, until the last one is removed", async () => {
@@ -123,6 +155,28 @@ describe("presence in a browser", () => {
     expect(sentAtMs.length).toBeLessThanOrEqual(10 * seconds + 2);
   });
 
+  it("keeps its list, stale, while the server does not send it, and requests it with the next connection", async () => {
+    const ada = await browserOf("ada");
+    const page = await ada.open();
+    await expectList(page, ["ADA 1"]);
+    const bodies: string[] = [];
+    let isAnswered = false;
+    await ada.context.route("**/__web/live", async (route) => {
+      bodies.push(route.request().postData() ?? "");
+      if (isAnswered) return route.continue();
+      isAnswered = true;
+      const body = 'retry: 100\n\nevent: presence\ndata: room\ndata: {"stale":true}\n\n';
+      await route.fulfill({ contentType: "text/event-stream", body });
+    });
+    const other = await ada.context.newPage();
+    await other.goto("/");
+    await expectList(other, ["ADA 2"]);
+    expect(bodies.length).toBeGreaterThan(1);
+    expect(bodies[0]).toContain("~");
+    expect(bodies[1]).not.toContain("~");
+    for (const each of [page, other]) await each.locator("ul.current").waitFor();
+  });
+
   it("leaves when the page is left, and is back, with its state, when it is restored", async () => {
     const [ada, bob] = [await browserOf("ada"), await browserOf("bob")];
     const [page, other] = [await ada.open(), await bob.open()];
@@ -130,7 +184,7 @@ describe("presence in a browser", () => {
     await expectList(other, ["ADA 1 here", "BOB 1"]);
     await page.goto("/elsewhere");
     await expectList(other, ["BOB 1"]);
-    await page.goBack();
+    await page.evaluate(() => history.back()); // goBack() waits for a load, and a kept page is not loaded
     await expectList(other, ["ADA 1 here", "BOB 1"]);
   });
 

@@ -53,7 +53,7 @@ export class PresenceClient {
     this.frames.push(frame);
     const { all, from, set = [], del = [], v, stale = false, ended } = frame;
     if (all) this.#people.clear();
-    else if (ended === undefined && from !== this.version) this.mismatches++;
+    else if (v !== undefined && from !== this.version) this.mismatches++;
     for (const person of [...(all ?? []), ...set]) this.#people.set(person.id, person);
     for (const id of del) this.#people.delete(id);
     if (v !== undefined) this.version = v;
