@@ -50,6 +50,7 @@ class LazyBus implements Required<Bus> {
   readonly presence: PresenceStore = {
     watch: async (...args) => (await this.#presence()).watch(...args),
     renew: async (...args) => (await this.#presence()).renew(...args),
+    isEmpty: async (...args) => (await this.#presence()).isEmpty(...args),
     read: async (...args) => (await this.#presence()).read(...args),
     put: async (...args) => (await this.#presence()).put(...args),
     remove: async (...args) => (await this.#presence()).remove(...args),

@@ -20,6 +20,9 @@ export interface PresenceList {
 /** The list before the bus was read. */
 export const UNKNOWN_LIST: PresenceList = createList(new Map(), true);
 
+/** The list of a channel in which nobody is present. */
+export const EMPTY_LIST: PresenceList = createList(new Map(), false);
+
 /** Returns the value of a member, which the bus stores: what its token has signed. */
 export function memberValue({ id, user, data, issuedAt }: VerifiedPresence): string {
   const key = user === null ? `a:${id}` : `u:${user}`;

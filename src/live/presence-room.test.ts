@@ -34,6 +34,7 @@ function faultyStore(inner: PresenceStore) {
   const store: PresenceStore = {
     watch: async (...args) => use().watch(...args),
     renew: async (...args) => use().renew(...args),
+    isEmpty: async (...args) => use().isEmpty(...args),
     read: async (...args) => use().read(...args),
     put: async (...args) => use().put(...args),
     remove: async (...args) => use().remove(...args),
@@ -268,6 +269,7 @@ describe("PresenceRoom", () => {
     const lost: PresenceStore = {
       watch: (...args) => inner.watch(...args),
       renew: (...args) => inner.renew(...args),
+      isEmpty: (...args) => inner.isEmpty(...args),
       read: (...args) => inner.read(...args),
       put: (...args) => inner.put(...args),
       remove: (...args) => inner.remove(...args),

@@ -12,7 +12,7 @@ import { clientKey } from "../rate-limit/index.ts";
 import { finalSessionWatcher, keysFor, sessionId } from "../session/index.ts";
 import { type PageOwner, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
 import { PagePlaces } from "./page-places.ts";
-import { endedFrame, type Frame, unservedFrame } from "./presence-list.ts";
+import { EMPTY_LIST, endedFrame, type Frame, type PresenceList, UNKNOWN_LIST, unservedFrame } from "./presence-list.ts";
 import { PresenceRoom, type PresenceViewer } from "./presence-room.ts";
 import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./presence-token.ts";
 
@@ -70,6 +70,27 @@ export class PresenceRooms {
     this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
     this.#watchSignOuts();
     return room;
+  }
+
+  /**
+   * Returns the list of a channel. A room is opened only if somebody may be there: pages whose channels are named by their URLs
+   * could otherwise make this process watch any number of them. Never rejects.
+   */
+  async read(channel: string): Promise<PresenceList> {
+    try {
+      if (!this.#rooms.has(channel) && (await this.store.isEmpty(channel))) return EMPTY_LIST;
+    } catch (error) {
+      this.#busFailed(error);
+      return UNKNOWN_LIST;
+    }
+    const room = this.open(channel);
+    await room.whenReady();
+    return room.list;
+  }
+
+  /** Returns the list of a channel as it was read last; a stale one if it was not. */
+  lastList(channel: string): PresenceList {
+    return this.#rooms.get(channel)?.list ?? UNKNOWN_LIST;
   }
 
   /**

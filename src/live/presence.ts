@@ -7,7 +7,7 @@ import { hasSessionEnded, keysFor, MAX_TOKEN_CHARS, session, sessionId } from ".
 import { currentBus } from "./app-registry.ts";
 import { checkChannelName } from "./channel.ts";
 import type { PresenceList } from "./presence-list.ts";
-import type { PresenceRoom } from "./presence-room.ts";
+import type { PresenceRooms } from "./presence-rooms.ts";
 import { signPresence } from "./presence-token.ts";
 
 /** The lifetime of a token, in seconds: 24 hours, as of a feed. */
@@ -59,10 +59,9 @@ export async function presence<Data = null>(
     throw new RPCError("unauthenticated", "Please sign in.");
   }
   const token = issueToken(context, { channel: name, user, data: toData(data, name) });
-  const room = currentBus("presence").presence.open(name);
-  await untilRead(room);
-  const { version, stale } = room.list;
-  return { channel: name, token, list: peopleOf<Serialized<Data>, never>(room.list), v: version, stale };
+  const list = await readInTime(currentBus("presence").presence, name);
+  const { version, stale } = list;
+  return { channel: name, token, list: peopleOf<Serialized<Data>, never>(list), v: version, stale };
 }
 
 /**
@@ -76,10 +75,9 @@ export async function presence<Data = null>(
  */
 export async function who<Data = unknown>(name: string): Promise<Person<Serialized<Data>>[]> {
   checkChannelName(name, "who");
-  const room = currentBus("who").presence.open(name);
-  await untilRead(room);
-  if (room.list.stale) throw new UnavailableError(`The bus did not return who is present in ${name}.`);
-  return peopleOf(room.list);
+  const list = await readInTime(currentBus("who").presence, name);
+  if (list.stale) throw new UnavailableError(`The bus did not return who is present in ${name}.`);
+  return peopleOf(list);
 }
 
 function toData(data: unknown, name: string): string {
@@ -108,14 +106,15 @@ function issueToken(
   );
 }
 
-/** Waits until the list was read, if that does not take too long. */
-async function untilRead(room: PresenceRoom): Promise<void> {
+/** Returns the list of a channel; a stale one if it cannot be read in time: the one that was read last, or an empty one. */
+async function readInTime(rooms: PresenceRooms, channel: string): Promise<PresenceList> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, READ_TIMEOUT_MS);
+  const timeout = new Promise<PresenceList>((resolve) => {
+    timer = setTimeout(() => resolve(rooms.lastList(channel)), READ_TIMEOUT_MS);
   });
-  await Promise.race([room.whenReady(), timeout]);
+  const list = await Promise.race([rooms.read(channel), timeout]);
   clearTimeout(timer);
+  return list;
 }
 
 function peopleOf<Data, State>({ entries }: PresenceList): Person<Data, State>[] {

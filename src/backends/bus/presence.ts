@@ -52,6 +52,11 @@ export interface PresenceStore {
   watch(channel: string, options: PresenceWatch): Promise<() => void>;
   /** Extends the lease of a holder from now on: its members count for `leaseMs` from now, also if the lease had ended. */
   renew(channel: string, holder: string, leaseMs: number): Promise<void>;
+  /**
+   * Returns whether nobody has been in a channel of late, so that its members need not be read. May be called for a channel that is
+   * not watched, and watches nothing. May return false for a while after the last member has left.
+   */
+  isEmpty(channel: string): Promise<boolean>;
   /** Returns the members whose holders have a lease, in any order. */
   read(channel: string): Promise<readonly PresenceMember[]>;
   /**

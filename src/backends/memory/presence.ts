@@ -57,6 +57,10 @@ export class MemoryPresence implements PresenceStore {
     if (wasEnded) notify(room);
   }
 
+  async isEmpty(channel: string): Promise<boolean> {
+    return (this.#find(channel)?.members.size ?? 0) === 0;
+  }
+
   async read(channel: string): Promise<readonly PresenceMember[]> {
     const room = this.#find(channel);
     return room ? [...room.members.values()].filter(({ holder }) => this.#hasLease(room, holder)) : [];

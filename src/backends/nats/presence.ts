@@ -133,6 +133,15 @@ export class NatsPresence implements PresenceStore {
     });
   }
 
+  isEmpty(channel: string): Promise<boolean> {
+    return this.#run(async ({ manager, untilDisconnect }) => {
+      const filter = this.#subjectOf(channel, "*");
+      const { state } = await untilDisconnect(manager.streams.info(this.#stream, { subjects_filter: filter }));
+      const members = this.#subjectOf(channel, "m");
+      return !Object.keys(state.subjects ?? {}).some((subject) => subject.startsWith(members));
+    });
+  }
+
   read(channel: string): Promise<readonly PresenceMember[]> {
     const view = this.#views.get(channel);
     if (!view) return Promise.resolve([]);

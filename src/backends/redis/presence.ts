@@ -55,6 +55,9 @@ end
 keep()
 `);
 
+/** Returns 1 if there are members, with or without a lease. */
+const HAS_MEMBERS = defineScript(`return redis.call('EXISTS', KEYS[1])`);
+
 /** Returns the time (ms), the fields of the hash, and the leases. */
 const READ = defineScript(`${COMMON}
 return {
@@ -153,6 +156,10 @@ export class RedisPresence implements PresenceStore {
 
   async renew(channel: string, holder: string, leaseMs: number): Promise<void> {
     await this.#run(RENEW, channel, [holder, String(leaseMs)]);
+  }
+
+  async isEmpty(channel: string): Promise<boolean> {
+    return (await this.#run(HAS_MEMBERS, channel, [])) === 0;
   }
 
   async read(channel: string): Promise<readonly PresenceMember[]> {

@@ -91,6 +91,21 @@ export function presenceTests(getBuses: () => OpenBuses): void {
       stop(room);
     });
 
+    it("knows without a watch whether nobody is in a channel", async () => {
+      const other = await openRoom(); // its stream exists, and another channel has members
+      await other.first.store.put(other.channel, { id: "page1", holder: other.first.holder, value: "1" });
+      const store = storeOf(getBuses().bus);
+      const channel = uniqueChannel();
+      expect(await store.isEmpty(channel)).toBe(true);
+      const side = await watchIn(getBuses().other, channel, "holder");
+      expect(await store.isEmpty(channel)).toBe(true); // it has a lease, and no members
+      await side.store.put(channel, { id: "page1", holder: side.holder, value: "1" });
+      expect(await store.isEmpty(channel)).toBe(false);
+      expect(await store.isEmpty(other.channel)).toBe(false);
+      side.stop();
+      stop(other);
+    });
+
     it("keeps channels apart, whatever their names are", async () => {
       const names = ["a", "a:b", "a.b", "a>", "a*", "ä ö", "{a}", "a\u2028"].map(
         (name) => `${uniqueChannel()} ${name}`,

@@ -1,0 +1,43 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { recordedLog } from "#test/recorded-log";
+import { memory, type PresenceStore } from "../backends/index.ts";
+import { PresenceRooms } from "./presence-rooms.ts";
+
+const opened: PresenceRooms[] = [];
+afterEach(async () => {
+  for (const rooms of opened.splice(0)) await rooms.close();
+});
+
+function createRooms(bus = memory()) {
+  const { log, lines } = recordedLog();
+  const store = bus.presence as PresenceStore;
+  const rooms = new PresenceRooms({ bus, store, log });
+  opened.push(rooms);
+  return { rooms, store, lines, bus };
+}
+
+const owner = { client: "u:alice", watchEnd: () => () => undefined };
+const member = { channel: "room", id: "page", user: "alice", data: "null", tag: "tag", issuedAt: 1, expiresAt: 2 };
+
+it("watches a channel for its list only if somebody is there", async () => {
+  const { rooms, store, bus } = createRooms();
+  const watch = vi.spyOn(store, "watch");
+  for (let at = 0; at < 100; at++) {
+    expect(await rooms.read(`room ${at}`)).toMatchObject({ stale: false, entries: new Map() });
+  }
+  expect(watch).not.toHaveBeenCalled();
+  const { rooms: other } = createRooms(bus);
+  other.hold({ ...member, expired: false }, owner);
+  await vi.waitFor(async () => expect(await store.isEmpty("room")).toBe(false));
+  expect([...(await rooms.read("room")).entries.keys()]).toEqual(["u:alice"]);
+  await rooms.read("room");
+  expect(watch).toHaveBeenCalledTimes(2); // one of each process
+});
+
+it("returns a stale list while the bus is unreachable", async () => {
+  const { rooms, store, lines } = createRooms();
+  vi.spyOn(store, "isEmpty").mockRejectedValue(new Error("The bus is unreachable."));
+  expect(await rooms.read("room")).toMatchObject({ stale: true, entries: new Map() });
+  expect(rooms.lastList("room")).toMatchObject({ stale: true });
+  expect(lines[0]?.message).toContain("Presence is out of date");
+});
