@@ -98,15 +98,10 @@ const IN_ONE_PROCESS = [
   "session",
   "text",
   "bodies",
-  "config",
-  "revocation",
-  "testing",
-  "logging",
 ] as const;
 
 /** The tests in these folders that install a bus for all applications of the process, or replace modules of Node. */
 const WITH_OWN_STATE = [
-  "config/development-secret",
   "server/health",
   "server/publish-failures",
   "server/revocations-shared",
