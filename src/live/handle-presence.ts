@@ -18,8 +18,11 @@ const MAX_STATE_LEVELS = 64;
 /** How often one page may set its state. A page sends the last one of each tenth of a second. */
 const PAGE_LIMIT = new CountLimit("presence page", { calls: 10, seconds: 1 }, "one page");
 
-/** How often the pages of one client may. Many people may share an address. */
+/** How often the pages of one user may, and the signed-out clients of one address. */
 const CLIENT_LIMIT = new CountLimit("presence", { calls: 1_000, seconds: 10 }, "one client");
+
+/** How many requests of one address are read. Many people may share it. */
+const ADDRESS_LIMIT = new CountLimit("presence address", { calls: 5_000, seconds: 10 }, "one address");
 
 const HEADERS = { "cache-control": "private, no-cache" } as const;
 
@@ -46,12 +49,14 @@ export async function handlePresence(
 ): Promise<HandlerResponse> {
   if (context.inbound.method !== "POST") throw requestError(405, "This URL allows POST.", { allow: "POST" });
   requireIdentityEncoding(context.inbound);
-  take(rate, CLIENT_LIMIT, clientKey(context.address));
+  const address = clientKey(context.address);
+  take(rate, ADDRESS_LIMIT, address);
   if (!isJsonType(context.inbound)) {
     throw requestError(415, "The content type must be application/json.", CONNECTION_CLOSE);
   }
   const { token, state, left } = readInput(await readBody(context, MAX_BODY_BYTES));
   const page = verify(token, context);
+  take(rate, CLIENT_LIMIT, page.user === null ? `a:${address}` : `u:${page.user}`);
   take(rate, PAGE_LIMIT, page.id);
   try {
     const isDone = left

@@ -391,11 +391,30 @@ describe("POST /__web/presence", () => {
     expect((await open(app, [token], headers)).response.status).toBe(200);
   });
 
-  it("is limited for one client, before the body is read [PRESENCE-11]", async () => {
+  it("accepts 1,000 states of one user in 10 seconds, and those of others at the address [PRESENCE-11]", async () => {
     const app = createApp();
-    for (let at = 0; at < 1_000; at++) expect((await send(app, "")).status).toBe(400);
-    expect((await send(app, "")).status).toBe(429);
+    const [alice, bob] = [await openPage(app), await openPage(app, "bob")];
+    const anonymous = await loadPage(app, {}, { options: { anonymous: true } });
+    for (const { token, headers } of [alice, { token: anonymous.token, headers: {} }]) {
+      for (let at = 0; at < 999; at++) await send(app, { token, state: at }, headers);
+    }
+    const later = await loadPage(app, alice.headers);
+    expect((await send(app, { token: later.token, state: 1 }, alice.headers)).status).toBe(202); // it is not present
+    expect((await send(app, { token: later.token, state: 1 }, alice.headers)).status).toBe(429);
+    expect((await send(app, { token: bob.token, state: 1 }, bob.headers)).status).toBe(204);
+    for (const status of [202, 429]) {
+      const { token } = await loadPage(app, {}, { options: { anonymous: true } });
+      expect((await send(app, { token, state: 1 })).status).toBe(status);
+    }
   });
+
+  it("is limited to 5,000 requests of one address, before the body is read [PRESENCE-14]", async () => {
+    const app = createApp();
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    const sendText = async () => (await send(app, "", { "content-type": "text/plain" })).status;
+    for (let at = 0; at < 5_000; at++) if ((await sendText()) !== 415) throw new Error(`Request ${at} was refused.`);
+    expect(await sendText()).toBe(429);
+  }, 30_000);
 
   it.each([
     ["", 400, "The body must be an object"],
