@@ -1,11 +1,26 @@
 import type { StreamConfig } from "@nats-io/jetstream";
-import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
-import type { PresenceEntry, PresenceMember, PresenceState, PresenceStore, PresenceWatch } from "../bus/index.ts";
+import type { Msg } from "@nats-io/transport-node";
+import type { PresenceEntry, PresenceMember, PresenceStore, PresenceWatch } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
+import { LimitedQueue } from "./limited-queue.ts";
 import { encodeSubjectToken, parseDelivery } from "./position.ts";
-import { describeCreationError, isStreamNotFound } from "./stream.ts";
-
-const NANOSECONDS = 1_000_000; // per millisecond
+import {
+  type Active,
+  discard,
+  formatMember,
+  NANOSECONDS,
+  newView,
+  notify,
+  parseMember,
+  REMOVED,
+  REMOVED_BY_ID,
+  type StoredMessage,
+  stateOf,
+  timeOf,
+  untilDelivered,
+  type View,
+} from "./presence-view.ts";
+import { describeCreationError, isNoResponders, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
 
 /** How long the server stores a message: NATS 2.9 has no time limit for a single one, so leases are compared by readers. */
 const MAX_AGE_MS = 900_000;
@@ -23,63 +38,20 @@ const HEARTBEAT_TIMEOUT_MS = 6_000;
 /** After how long the server removes a consumer whose subscriber is disconnected. */
 const INACTIVE_THRESHOLD_MS = 30_000;
 
+/** The status of heartbeats and flow control requests. */
+const CONTROL_MESSAGE = 100;
+
 /**
  * How many consumers a process creates or deletes at a time. Each channel has one: after a lost connection, a server that got the
  * requests for thousands at once would respond to nothing else, lose the connection again, and keep what it had created.
  */
 const MAX_CHANGES = 8;
 
-/** The status of heartbeats and flow control requests. */
-const CONTROL_MESSAGE = 100;
-
-/** The code of the server's error that another message was stored in the meantime. */
-const WRONG_LAST_SEQUENCE = 10_071;
-
-/** The texts that mark a member as removed: by its holder, and regardless of its holder. */
-const REMOVED = "";
-const REMOVED_BY_ID = "-";
-
 /** The options of {@link NatsPresence}. */
 export interface NatsPresenceOptions {
   readonly namespace: string;
   /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
   run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
-}
-
-/** The last message of a subject. */
-interface StoredMessage {
-  readonly seq: number;
-  /** When the server stored it, by its clock. */
-  readonly atMs: number;
-  readonly text: string;
-}
-
-/** The messages of one channel, as a consumer has delivered them. */
-interface View {
-  readonly channel: string;
-  readonly watches: Set<PresenceWatch>;
-  /** By the last token of the subject: `m<id>` a member, `s<id>` its state, `h<holder>` the lease of a holder. */
-  messages: Map<string, StoredMessage>;
-  active: Active | null;
-  activating: Promise<void> | null;
-  /** The sequence of the last message that this process has stored in the channel: reads wait for it. */
-  writtenSeq: number;
-}
-
-/** A consumer on the server, and the subscription to its deliveries. */
-interface Active {
-  readonly connection: NatsConnection;
-  readonly subscription: Subscription;
-  /** Deletes it on the server; undefined until it is created. */
-  remove: (() => Promise<unknown>) | undefined;
-  consumerSequence: number;
-  /** The sequence of the last delivery in the stream. */
-  seq: number;
-  lastActivityMs: number;
-  /** Whether it has delivered everything that was stored when it was created. */
-  isComplete: boolean;
-  /** Called after each delivery, and when the consumer is discarded. */
-  readonly waiting: Set<() => void>;
 }
 
 /**
@@ -91,9 +63,9 @@ export class NatsPresence implements PresenceStore {
   readonly #stream: string;
   readonly #prefix: string;
   readonly #views = new Map<string, View>();
-  readonly #creations = new LimitedQueue();
+  readonly #creations = new LimitedQueue(MAX_CHANGES);
   /** Apart from the creations: while the server is unreachable, each takes until its timeout. */
-  readonly #removals = new LimitedQueue();
+  readonly #removals = new LimitedQueue(MAX_CHANGES);
   #isStreamReady = false;
   /** The clock of the server minus `performance.now`. */
   #clockOffsetMs = Number.NEGATIVE_INFINITY;
@@ -418,82 +390,4 @@ export class NatsPresence implements PresenceStore {
     this.#discard(view);
     notify(view);
   }
-}
-
-/** Runs requests, {@link MAX_CHANGES} at a time. */
-class LimitedQueue {
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
-
-  async add<T>(request: () => Promise<T>): Promise<T> {
-    if (this.#running >= MAX_CHANGES) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
-    try {
-      return await request();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next)
-        next(); // it runs in place of this one
-      else this.#running--;
-    }
-  }
-}
-
-function newView(channel: string): View {
-  return { channel, watches: new Set(), messages: new Map(), active: null, activating: null, writtenSeq: 0 };
-}
-
-function notify({ watches }: View, removedId?: string): void {
-  for (const { listener } of watches) listener(removedId);
-}
-
-function discard(view: View): void {
-  const { active } = view;
-  view.active = null;
-  active?.subscription.unsubscribe();
-  for (const resume of active?.waiting ?? []) resume();
-}
-
-/** Waits until the consumer has delivered the message with a sequence, or a later one. */
-async function untilDelivered(view: View, seq: number): Promise<void> {
-  const { active } = view;
-  if (!active) throw new Error("The consumer of NATS was lost.");
-  while (active.seq < seq) {
-    await new Promise<void>((resolve) => {
-      const resume = () => {
-        active.waiting.delete(resume);
-        resolve();
-      };
-      active.waiting.add(resume);
-    });
-    if (view.active !== active) throw new Error("The consumer of NATS was lost.");
-  }
-}
-
-function formatMember(holder: string, value: string): string {
-  return `${holder} ${value}`;
-}
-
-/** Parses the text of a member; undefined if it was removed. */
-function parseMember(text: string): { readonly holder: string; readonly value: string } | undefined {
-  const [, holder, value] = /^(\S+) (.*)$/s.exec(text) ?? [];
-  return holder === undefined || value === undefined ? undefined : { holder, value };
-}
-
-function stateOf(message: StoredMessage | undefined): PresenceState | null {
-  return message && message.text !== "" ? { json: message.text, order: message.seq } : null;
-}
-
-/** Returns when the server has stored a delivered message, in milliseconds: the last token but one of the first nine. */
-function timeOf(reply: string | undefined): number {
-  const tokens = reply?.split(".") ?? [];
-  return Math.floor(Number(tokens[tokens.length > 9 ? 9 : 7]) / NANOSECONDS);
-}
-
-function isWrongLastSequence(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === WRONG_LAST_SEQUENCE;
-}
-
-function isNoResponders(error: unknown): boolean {
-  return error instanceof Error && ["JetStreamNotEnabled", "NoRespondersError"].includes(error.name);
 }

@@ -13,6 +13,9 @@ import {
 } from "./position.ts";
 import { checkStreamConfig, type ExpectedStream } from "./stream-config.ts";
 
+/** The code of the server's error that another message was stored in the meantime. */
+const WRONG_LAST_SEQUENCE = 10_071;
+
 /** The configuration of a stream that may have to be created. */
 export type NewStreamConfig = Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>;
 
@@ -282,6 +285,16 @@ export function describeCreationError(error: unknown, { name, num_replicas: repl
 /** Returns whether an error is the server's response that the stream does not exist. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof Error && error.name === "StreamNotFoundError";
+}
+
+/** Returns whether a message was not stored because another one of its subject was, in the meantime. */
+export function isWrongLastSequence(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === WRONG_LAST_SEQUENCE;
+}
+
+/** Returns whether nobody has received a message: its stream may not exist any more. */
+export function isNoResponders(error: unknown): boolean {
+  return error instanceof Error && ["JetStreamNotEnabled", "NoRespondersError"].includes(error.name);
 }
 
 /** Returns a limit of a stream: 0 and -1 are none. */
