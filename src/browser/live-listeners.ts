@@ -11,16 +11,20 @@ export interface Tab {
   /** Whether a connection that was opened after the tab had joined contains its listeners: before, it takes nothing. */
   isServed: boolean;
   /** The tokens of its presence. */
-  tokens: readonly string[];
+  readonly tokens: readonly string[];
 }
 
-/** One call of `subscribe`: of this page, or without functions one of another tab, for which this page asks. */
-export interface Listener {
-  readonly tab: Tab;
+/** What is received of a channel. */
+export interface Subscription {
   readonly feed: string;
   readonly channel: string;
-  /** The listener has received all messages up to this position. */
+  /** All messages up to this position were received. Empty after a gap. */
   position: string;
+}
+
+/** One call of `subscribe`: of this page, or without functions the subscription of another tab, for which this page asks. */
+export interface Listener extends Subscription {
+  readonly tab: Tab;
   // biome-ignore lint/suspicious/noExplicitAny: the feed's type is the type of its messages
   readonly handler?: (message: any) => unknown;
   readonly gap?: (reason: GapReason, windowMs: number) => unknown;
@@ -35,29 +39,26 @@ export interface PresenceListener {
   readonly frame: (frame: PresenceFrame) => unknown;
 }
 
-/** A live request. Its members are in the order of the request; a position is empty after a gap. */
+/** A live request. Each message moves the position of a subscription. */
 export interface LiveRequest {
-  readonly feeds: readonly string[];
-  readonly channels: readonly string[];
-  /** Moved by each message. */
-  readonly positions: string[];
+  readonly subscriptions: readonly Subscription[];
   readonly tokens: readonly string[];
   /** The tabs whose listeners it contains. */
   readonly tabs: readonly Tab[];
 }
 
 /**
- * What a connection has received of a channel: all messages after `from`, up to `to`; with a reason a gap after `from`; or a
+ * What a connection has received of a channel: all messages after `position`, up to `to`; with a reason a gap after `position`; or a
  * frame of presence. It is passed to all tabs, and does not depend on the connection or on what was received before it.
  */
 export interface Frame {
   readonly channel: string;
   /** The feed that was requested. */
   readonly feed?: string;
-  readonly from?: string;
+  readonly position?: string;
   readonly to?: string;
   readonly messages?: readonly unknown[];
-  /** Whether the messages are anywhere between `from` and `to`, and not one at `to`. */
+  /** Whether the messages are anywhere between `position` and `to`, and not one at `to`. */
   readonly isBatch?: boolean;
   readonly reason?: GapReason | undefined;
   readonly windowMs?: number | undefined;
@@ -65,7 +66,14 @@ export interface Frame {
 }
 
 /** This page. Module state, as are the listeners, because a page has one connection and lives as long as its modules. */
-export const me: Tab = { id: "", version: 0, isServed: true, tokens: [] };
+export const me: Tab = {
+  id: "",
+  version: 0,
+  isServed: true,
+  get tokens() {
+    return [...presences].map(({ token }) => token);
+  },
+};
 
 /** The other tabs, by id, if this page leads them. */
 export const tabs = new Map<string, Tab>();
@@ -76,11 +84,6 @@ export const listeners = new Set<Listener>();
 /** All displays of presence of the page. After a change, call `watchPage()` and `restart()` of live.ts. */
 export const presences = new Set<PresenceListener>();
 
-/** Returns the tokens of the presence of this page. */
-export function ownTokens(): string[] {
-  return [...presences].map(({ token }) => token);
-}
-
 /** Removes a tab and its listeners, if it is there. @returns whether it was */
 export function removeTab(removed: Tab | undefined): boolean {
   for (const listener of listeners) if (listener.tab === removed) listeners.delete(listener);
@@ -88,23 +91,24 @@ export function removeTab(removed: Tab | undefined): boolean {
 }
 
 /**
- * Builds a request for all listeners. It contains each channel once, with the feed and the position of the listener at the
- * earliest position. The others ignore messages that they have received already.
+ * Returns what all listeners, or those of a tab, want to receive: each channel once, with the feed and the position of the
+ * listener at the earliest position. The others ignore messages that they have received already.
  */
+export function getSubscriptions(of?: Tab): Subscription[] {
+  const earliest = new Map<string, Subscription>();
+  for (const { tab, feed, channel, position } of listeners)
+    if ((!of || tab === of) && !isLater(position, earliest.get(channel)?.position ?? position))
+      earliest.set(channel, { feed, channel, position });
+  return [...earliest.values()];
+}
+
+/** Builds a request for all listeners. */
 export function buildRequest(): LiveRequest {
-  const earliest = new Map<string, Listener>();
-  for (const listener of listeners) {
-    const current = earliest.get(listener.channel);
-    if (!current || !isLater(listener.position, current.position)) earliest.set(listener.channel, listener);
-  }
-  const requested = [...earliest.values()];
-  const others = [...tabs.values()];
+  const all = [me, ...tabs.values()];
   return {
-    feeds: requested.map(({ feed }) => feed),
-    channels: [...earliest.keys()],
-    positions: requested.map(({ position }) => position),
-    tokens: [...new Set([...ownTokens(), ...others.flatMap(({ tokens }) => tokens)])],
-    tabs: [me, ...others],
+    subscriptions: getSubscriptions(),
+    tokens: [...new Set(all.flatMap(({ tokens }) => tokens))],
+    tabs: all,
   };
 }
 
@@ -123,7 +127,16 @@ export function buildRequest(): LiveRequest {
 export function receive(frames: readonly Frame[]): boolean {
   let isIncomplete = false;
   for (const frame of frames) {
-    const { channel, feed, from = "", to = "", messages = [], isBatch, reason, windowMs = MAX_RELOAD_DELAY_MS } = frame;
+    const {
+      channel,
+      feed,
+      position: from = "",
+      to = "",
+      messages = [],
+      isBatch,
+      reason,
+      windowMs = MAX_RELOAD_DELAY_MS,
+    } = frame;
     const served = [...listeners].filter((listener) => listener.channel === channel && listener.tab.isServed);
     if (reason) {
       for (const listener of served) {

@@ -22,12 +22,13 @@
 import { isLater } from "../protocol/index.ts";
 import {
   type Frame,
+  getSubscriptions,
   type LiveRequest,
   listeners,
   me,
-  ownTokens,
   receive,
   removeTab,
+  type Subscription,
   type Tab,
   tabs,
 } from "./live-listeners.ts";
@@ -37,15 +38,16 @@ import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
 /** A message between the tabs: one of its members. */
 interface Broadcast {
   /** What a tab wants to receive. */
-  readonly want?: Tab & { readonly feeds: readonly (readonly [feed: string, channel: string, position: string])[] };
+  readonly want?: Tab & { readonly subscriptions: readonly Subscription[] };
   /** What the leader has received. */
   readonly frames?: readonly Frame[];
-  /** The state of the leader: when it has changed, and as a heartbeat. Without the last two, each tab posts what it wants. */
+  /** The state of the leader: when it has changed, and as a heartbeat. Without a connection, each tab posts what it wants. */
   readonly beat?: readonly [
     isHidden: boolean,
-    tabs: typeof tabs,
-    channels?: readonly string[] | undefined,
-    positions?: readonly string[] | undefined,
+    /** The ids with versions of the tabs whose listeners the connection contains. */
+    served: readonly string[] | undefined,
+    /** The positions of the connection, by channel. */
+    positions: ReadonlyMap<string, string>,
   ];
   /** The id of a tab that has to connect itself: there are more channels than one connection can have. */
   readonly dismissed?: string | undefined;
@@ -105,6 +107,11 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
     connectAlone();
   }
 
+  /** Requests the lock of a tab. */
+  function request(id: string, callback: () => unknown): void {
+    locks.request(name + id, { signal }, callback).catch(leaveForGood);
+  }
+
   /** Sends a heartbeat; or replaces a leader that is hidden or silent, if this page is visible. */
   function check(): void {
     if (isLeader) sendHeartbeat();
@@ -137,36 +144,30 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
 
   channel.onmessage = ({ data: { want, frames, beat, dismissed } }: MessageEvent<Broadcast>) => {
     if (want) {
-      const { id, version, tokens, feeds } = want;
+      const { id } = want;
       const known = tabs.get(id);
-      if (!isLeader || known?.version === version) return;
+      if (!isLeader || known?.version === want.version) return;
       removeTab(known);
-      const tab = { id, version, tokens, isServed: false };
-      tabs.set(id, tab);
-      for (const [feed, channel, position] of feeds) listeners.add({ tab, feed, channel, position });
-      if (!known)
-        locks
-          .request(name + id, { signal }, () => {
-            if (removeTab(tabs.get(id))) restart(MERGE_MS);
-          })
-          .catch(leaveForGood);
+      want.isServed = false;
+      tabs.set(id, want);
+      for (const subscription of want.subscriptions) listeners.add({ ...subscription, tab: want });
+      if (!known) request(id, () => removeTab(tabs.get(id)) && restart(MERGE_MS));
       if (document.hidden) sendHeartbeat(); // a visible tab replaces this one
       restart(MERGE_MS);
       return;
     }
     heardAt = performance.now();
-    if (frames && me.isServed) receive(frames);
+    if (frames && me.isServed && receive(frames)) restart();
     if (dismissed === me.id) leaveForGood();
     if (!beat) return;
-    const [isHidden, served, channels, positions] = beat;
-    const known = served.get(me.id);
+    const [isHidden, served, positions] = beat;
     isLeaderHidden = isHidden;
-    if (!channels || !positions || !known?.isServed || known.version !== me.version) postWant();
+    if (!served?.includes(me.id + me.version)) postWant();
     else if (!isLeader) {
       me.isServed = true;
       disconnect();
       for (const { tab, channel, position } of listeners) {
-        const reached = positions[channels.indexOf(channel)];
+        const reached = positions.get(channel);
         if (tab === me && (!reached || isLater(reached, position))) restart();
       }
     }
@@ -180,13 +181,11 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
   isShared = true;
   isLeader = me.isServed = false;
   me.id = "";
-  locks
-    .request(name + id, { signal }, () => {
-      me.id = id;
-      restart();
-      return left;
-    })
-    .catch(leaveForGood);
+  request(id, () => {
+    me.id = id;
+    restart();
+    return left;
+  });
   lead({ signal });
 }
 
@@ -202,10 +201,7 @@ export function passOn(frames: readonly Frame[]): void {
 
 /** Posts what this tab wants. */
 export function postWant(): void {
-  const feeds = [...listeners]
-    .filter(({ tab }) => tab === me)
-    .map(({ feed, channel, position }) => [feed, channel, position] as const);
-  if (me.id) post({ want: { ...me, feeds, tokens: ownTokens() } });
+  if (me.id) post({ want: { ...me, subscriptions: getSubscriptions(me) } });
 }
 
 /** Notifies the other tabs that a connection is open, before any of its frames. */
@@ -223,5 +219,11 @@ export function dismissTab(): void {
 }
 
 function sendHeartbeat(): void {
-  post({ beat: [document.hidden, tabs, openRequest?.channels, openRequest?.positions] });
+  post({
+    beat: [
+      document.hidden,
+      openRequest?.tabs.map(({ id, version }) => id + version),
+      new Map(openRequest?.subscriptions.map(({ channel, position }) => [channel, position])),
+    ],
+  });
 }

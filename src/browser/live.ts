@@ -19,7 +19,7 @@ import {
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
-import { buildRequest, type Frame, type LiveRequest, me, receive, tabs } from "./live-listeners.ts";
+import { buildRequest, type Frame, type LiveRequest, me, receive, type Subscription, tabs } from "./live-listeners.ts";
 import { announce, dismissTab, isLeader, isShared, join, leave, passOn, postWant } from "./live-tabs.ts";
 import { getPageData } from "./page-data.ts";
 import { getNavigation } from "./reload.ts";
@@ -68,7 +68,7 @@ async function run(): Promise<void> {
   if (!isShared) open?.abort();
   while (run === currentRun && isLeader) {
     const request = buildRequest();
-    const size = Math.max(request.feeds.length, request.tokens.length);
+    const size = Math.max(request.subscriptions.length, request.tokens.length);
     if (!size) break;
     if (size > maxFeeds && tabs.size) {
       dismissTab();
@@ -219,14 +219,13 @@ function readEvent(
 
 /** Sends one poll. Returns whether more messages are available at once. */
 async function poll(request: LiveRequest, controller: AbortController): Promise<unknown> {
-  const { channels } = request;
   const response = await send(POLL_PATH, request, { signal: controller.signal, wait: isReleased ? 0 : 25 });
   const { status } = response;
   // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
   // Only new feeds can help if the key has changed or the URL is too long.
   if (/40[03]|414/.test(`${status}`)) {
     console.error(`Feeds refused (${status})`);
-    share(advance(request, `${channels.map(() => "-")}`, () => ({ reason: "expired" })));
+    share(advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" })));
     return;
   }
   const { events, gaps, presence = [], cursor, more }: PollResponse = await response.json();
@@ -264,39 +263,42 @@ function share(frames: readonly Frame[]): void {
  * @throws TypeError if the id does not fit the request
  */
 function advance(
-  { feeds, channels, positions }: LiveRequest,
+  { subscriptions }: LiveRequest,
   id: string | undefined,
   contentOf: (channel: string) => Partial<Frame>,
 ): Frame[] {
   const parts = id ? id.split(",") : [];
   // Checked before anything moves, because a listener that has moved counts as having the message.
-  if (!id?.includes("=") && parts.length !== channels.length) throw new TypeError(id);
+  if (!id?.includes("=") && parts.length !== subscriptions.length) throw new TypeError(id);
   return parts.flatMap((part, n) => {
     const [to = "", index = n] = part.split("=").reverse();
-    // With an index that is none of the request, `isLater` throws.
-    const [from, channel, feed] = [positions, channels, feeds].map((list) => list[+index]) as [string, string, string];
+    const subscription = subscriptions[+index] as Subscription; // with an index that is none of the request, this throws below
+    const { channel, position } = subscription;
     const isEnded = to === "-";
-    if (from === "" || !(isEnded || isLater(to, from))) return [];
-    positions[+index] = isEnded ? "" : to;
-    return [{ channel, feed, from, to, ...contentOf(channel) }];
+    if (position === "" || !(isEnded || isLater(to, position))) return [];
+    const frame = { ...subscription, to, ...contentOf(channel) };
+    subscription.position = isEnded ? "" : to;
+    return [frame];
   });
 }
 
 /** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
 async function send(
   path: string,
-  { feeds, positions, tokens }: LiveRequest,
+  { subscriptions, tokens }: LiveRequest,
   { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number },
 ): Promise<Response> {
   const { base, build = "" } = getPageData();
   const headers = { [BUILD_HEADER]: build, "content-type": JSON_TYPE };
-  const body = JSON.stringify({ feeds, tokens, cursor: `${positions}`, wait });
+  const feeds = subscriptions.map(({ feed }) => feed);
+  const cursor = `${subscriptions.map(({ position }) => position)}`;
+  const body = JSON.stringify({ feeds, tokens, cursor, wait });
   const response = await fetch(base + path, { method: "POST", signal, headers, body });
   const isOld = response.status === 405;
   maxFeeds = isOld ? MAX_QUERY_FEEDS : MAX_FEEDS;
   if (!isOld || feeds.length > maxFeeds) return response;
   // Only polls read `wait`.
-  const query = `${feeds.map((feed) => `feed=${feed}&`).join("")}after=${positions}&wait=${wait}`;
+  const query = `${feeds.map((feed) => `feed=${feed}&`).join("")}after=${cursor}&wait=${wait}`;
   return fetch(`${base}${path}?${query}`, { signal, headers, cache: "no-store" });
 }
 

@@ -2,7 +2,7 @@ import type { Feed, GapReason, SerializedResult } from "../protocol/index.ts";
 import { MAX_FEEDS, readFeed } from "../protocol/index.ts";
 import { stopOnUnmount } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
-import { listeners, me } from "./live-listeners.ts";
+import { getSubscriptions, listeners, me } from "./live-listeners.ts";
 import { reload } from "./reload.ts";
 
 /** The options of {@link subscribe}. */
@@ -42,10 +42,11 @@ export function subscribe<T>(
   { gap = (_, withinMs) => reload(withinMs) }: SubscribeOptions = {},
 ): () => void {
   const listener = { ...readFeed(feed), tab: me, feed, handler, gap };
-  const channels = new Set([listener.channel]);
-  for (const { tab, channel } of listeners) if (tab === me) channels.add(channel);
-  if (channels.size > MAX_FEEDS) throw new RangeError(`At most ${MAX_FEEDS} channels per page`);
   listeners.add(listener);
+  if (getSubscriptions(me).length > MAX_FEEDS) {
+    listeners.delete(listener);
+    throw new RangeError(`At most ${MAX_FEEDS} channels per page`);
+  }
   const stop = () => {
     if (listeners.delete(listener)) restart();
   };
