@@ -1,10 +1,8 @@
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { optionAdvice, settingAdvice, unknownCommandMessage } from "./argument-advice.ts";
-import { BuildError, exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
+import { exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
@@ -64,7 +62,7 @@ async function main(args: string[]): Promise<void> {
       await (await import("./build/index.ts")).build(resolve(folder ?? "."), { keepFrom });
       return exitAfterOutput(0);
     case "serve":
-      return serveBuilt(resolve(folder ?? "dist"));
+      return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
     case "check":
       if (!values.production) throw new UsageError("tsweb check requires an option: tsweb check --production");
       return (await import("./check.ts")).printProductionCheck(process.env, process.cwd());
@@ -75,20 +73,6 @@ async function main(args: string[]): Promise<void> {
     default:
       throw new UsageError(unknownCommandMessage(command, COMMANDS));
   }
-}
-
-/**
- * Serves a built application, like `node dist/server.mjs`, which needs no tsweb installed.
- *
- * @param folder the output of `tsweb build`
- * @throws BuildError when there is no built application in the folder
- */
-async function serveBuilt(folder: string): Promise<void> {
-  const server = join(folder, "server.mjs");
-  if (!existsSync(server)) {
-    throw new BuildError(`No built application in ${folder}: server.mjs does not exist. Build it first: tsweb build`);
-  }
-  await import(pathToFileURL(server).href);
 }
 
 /** Returns the version in the package's own package.json, which is beside the folder of the compiled files. */
