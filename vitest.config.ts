@@ -110,7 +110,7 @@ const WITH_OWN_STATE = ["server/health", "server/publish-failures", "server/revo
  * measure or mock the process itself. All others start the built application in other processes, so they run one after the
  * other in the same one, which loads Vitest, Playwright and the helpers once.
  */
-const WITH_OWN_PROCESS = ["tests/compile/growth.test.ts", "tests/conformance/auth-equal-work.test.ts"];
+const WITH_OWN_PROCESS = ["tests/conformance/**", "tests/fault/**", "tests/compile/growth.test.ts"];
 
 /** The tests of src/adapters/ that run once more without the fast ways of src/adapters/fast/. */
 const ORDINARY_HTTP = [

@@ -42,7 +42,8 @@ async function call<T>(server: AppProcess, name: string, args: object, headers: 
 
 /** Signs a user in, and opens a page of a process. */
 async function join(server: AppProcess, name: string): Promise<User> {
-  const { response } = await call(server, "enter", { user: name });
+  // A process that has started refuses sign-ins until it has read the revocations.
+  const { response } = await vi.waitFor(() => call(server, "enter", { user: name }), { timeout: 20_000 });
   const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
   const headers = { cookie: cookies.join("; ") };
   const { token } = (await call<Here>(server, "here", { room: "room" }, headers)).result;

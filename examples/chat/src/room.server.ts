@@ -32,7 +32,7 @@ export const enter = server(async (name: string) => {
   session.login(randomUUID(), { name: displayName });
 });
 
-export const leave = server(() => session.logout());
+export const leave = server((): void => session.logout());
 
 /** Stores and publishes a message, and returns it. A message that is sent again under its id is stored once. */
 export const send_message = server({ auth_required: true }, async (id: string, text: string): Promise<Message> => {
