@@ -59,6 +59,7 @@ it.each([
   ["the server has no more", [delivery(5, 1), undefined], [5]],
   ["a delivery is missing", [delivery(5, 1), delivery(9, 3)], [5]],
   ["there is none", [undefined], []],
+  ["a server that is behind delivers earlier ones", [delivery(3, 1), delivery(4, 2), delivery(5, 3)], []],
 ])("returns what was read before %s", async (_, replies, expected) => {
   expect(seqs(await readBatch(fakeServer(replies).context, REQUEST))).toEqual(expected);
 });

@@ -62,7 +62,7 @@ function pull(
   name: string,
   request: BatchRequest,
 ): Promise<ReadMessage[]> {
-  const { stream, messages, bytes } = request;
+  const { stream, startSeq, messages, bytes } = request;
   return new Promise((resolve) => {
     const received: ReadMessage[] = [];
     const end = () => {
@@ -72,7 +72,7 @@ function pull(
     };
     const inbox = createInbox();
     const callback = (error: Error | null, message: Msg) => {
-      const next = error ? null : readDelivery(message, received.length + 1);
+      const next = error ? null : readDelivery(message, received.length + 1, startSeq);
       if (next) received.push(next);
       // A message without a delivery is the status that ends the batch.
       if (!next || received.length >= messages) end();
@@ -84,10 +84,13 @@ function pull(
   });
 }
 
-/** Returns a message if it is the delivery with a consumer sequence, otherwise null. */
-function readDelivery(message: Msg, consumerSequence: number): ReadMessage | null {
+/**
+ * Returns a message if it is the delivery with a consumer sequence, otherwise null. A consumer on a server of a cluster that
+ * has not received the messages before `startSeq` starts with the first one that this server lacks, and receives it later.
+ */
+function readDelivery(message: Msg, consumerSequence: number, startSeq: number): ReadMessage | null {
   const delivery = parseDelivery(message.reply);
-  if (delivery?.consumerSequence !== consumerSequence) return null;
+  if (delivery?.consumerSequence !== consumerSequence || delivery.streamSequence < startSeq) return null;
   const id = readMessageId(() => message.headers);
   return { seq: delivery.streamSequence, id, bytes: message.data.length, text: () => message.string() };
 }
