@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { BrowserUsers } from "#test/browser-users";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { launch, startBack } from "./chromium.ts";
 
 const FILES = {
   "src/app.ts": `
@@ -113,7 +113,7 @@ async function leaveAndReturn(meanwhile = async () => {}): Promise<void> {
   await mark();
   await page.goto("/plain");
   await meanwhile();
-  await page.evaluate(() => history.back()); // goBack() waits for a load, and a kept page is not loaded
+  await startBack(page);
 }
 
 /** Calls a function as another client. */
@@ -199,7 +199,7 @@ describe("a page with views", () => {
     await page.goto("about:blank"); // no page of the site, which would make the browser remove the kept ones
     running.signal("SIGUSR2");
     await expect.poll(() => running.output()).toContain("Ada is revoked.");
-    await page.evaluate(() => history.back());
+    await startBack(page);
     await expect.poll(() => textOf("who").catch(() => null)).toBe("nobody");
     await expect.poll(isMarked).toBe(false);
   });
@@ -221,7 +221,7 @@ describe("a page with views", () => {
       await other.close();
     }
     const shown: (string | null)[] = [];
-    await page.evaluate(() => history.back());
+    await startBack(page);
     await expect
       .poll(async () => {
         const who = await textOf("who").catch(() => null);

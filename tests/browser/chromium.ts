@@ -2,7 +2,7 @@
  * Finds and starts the Chromium of the browser tests.
  */
 import { existsSync } from "node:fs";
-import { type Browser, type BrowserContextOptions, chromium } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { IS_MATRIX } from "#test/matrix";
@@ -111,4 +111,24 @@ export async function withFullBrowser(
   } finally {
     await browser.close();
   }
+}
+
+/**
+ * Goes one step back in the history of a page whose scripts run, once the page has answered: `history.back()` alone can
+ * end its own evaluation. Does not wait for the page that is then shown.
+ */
+export async function startBack(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    setTimeout(() => history.back());
+  });
+}
+
+/**
+ * Goes one step back in the history of a page whose scripts run, and waits until the page that is then shown is
+ * complete. `page.goBack()` waits for a load, and a kept page is not loaded.
+ */
+export async function goBack(page: Page): Promise<void> {
+  const isShown = page.waitForEvent("framenavigated", (frame) => frame === page.mainFrame());
+  await Promise.all([isShown, startBack(page)]);
+  await page.waitForFunction(() => document.readyState === "complete");
 }

@@ -3,7 +3,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { withFullBrowser } from "./chromium.ts";
+import { goBack, withFullBrowser } from "./chromium.ts";
 import { FormsApp, fieldsOf, textOf, waitUntilAlive } from "./forms-app.ts";
 
 let app: FormsApp;
@@ -260,7 +260,7 @@ describe("a form of a view that is redirected", () => {
       const page = await app.visit("/leave", {}, users);
       await page.click("button");
       expect(await textOf(page, "h1")).toBe("Done");
-      await page.goBack();
+      await goBack(page);
       await waitUntilAlive(page);
       await expect.poll(() => status(page)).toBe("");
       await page.click("button");

@@ -11,7 +11,7 @@ import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
-import { launch, withFullBrowser } from "./chromium.ts";
+import { goBack, launch, withFullBrowser } from "./chromium.ts";
 import { layoutsProject } from "./layouts-app.ts";
 
 let browser: Browser;
@@ -154,7 +154,7 @@ describe("a call that redirects", () => {
         await page.locator(`#note-${index}`, { hasText: note }).waitFor();
         expect(new URL(page.url()).hash).toBe(`#note-${index}`);
       }
-      await page.goBack();
+      await goBack(page);
       await page.getByRole("button", { name: "Add" }).waitFor();
       expect(await page.getByRole("button", { name: "Add" }).isEnabled()).toBe(true);
     }));

@@ -4,7 +4,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { FakeLiveServer } from "#test/fake-live-server";
-import { launch } from "./chromium.ts";
+import { launch, startBack } from "./chromium.ts";
 import { buildScripts, documentOf, IslandServer, MARK, type PlacedView } from "./island-server.ts";
 
 let browser: Browser;
@@ -160,7 +160,7 @@ describe("an event stream", () => {
     await page.goto(server.page("<!doctype html><title>elsewhere</title>"));
     await expect.poll(() => live.openStreamCount).toBe(0);
     live.publish("a", "meanwhile");
-    await page.evaluate(() => history.back()); // goBack() waits for a load, and a kept page is not loaded
+    await startBack(page);
     await expectText("a", "meanwhile");
     expect(await page.evaluate("persisted")).toBe(true);
   });

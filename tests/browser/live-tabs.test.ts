@@ -4,7 +4,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FakeLiveServer } from "#test/fake-live-server";
-import { launch } from "./chromium.ts";
+import { launch, startBack } from "./chromium.ts";
 import { buildScripts, documentOf, IslandServer, MARK } from "./island-server.ts";
 
 let browser: Browser;
@@ -107,7 +107,7 @@ describe("tabs of one sign-in", () => {
         await tab.goto(pageOf([]));
         live.publish("a", "2");
         await expect.poll(() => textOf(other, "a")).toMatch(/2$/);
-        await tab.evaluate(() => history.back()); // goBack() waits for a load, and a kept page is not loaded
+        await startBack(tab);
         await expect.poll(() => textOf(tab, "a")).toBe("1,2");
         expect(await tab.evaluate("persisted")).toBe(true);
         live.publish("a", "3");

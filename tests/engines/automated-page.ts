@@ -34,7 +34,10 @@ export abstract class AutomatedPage<Tab extends AutomatedTab> extends EnginePage
   }
 
   async back(): Promise<void> {
-    await this.evaluate(() => history.back());
+    // Once the page has answered: `history.back()` alone can end its own evaluation.
+    await this.evaluate(() => {
+      setTimeout(() => history.back());
+    });
   }
 
   protected async dragMouse([start, ...points]: readonly { readonly x: number; readonly y: number }[]): Promise<void> {

@@ -37,7 +37,10 @@ export const liveCases: readonly WireCase[] = [
           assert.match(response.headers.get("content-type") ?? "", /^text\/plain/);
           assertCloses(response, UNREAD.has(status) || headers.origin !== undefined);
         },
-        { hostDependent: path === "/__web/poll" && status >= 413 },
+        {
+          hostDependent: path === "/__web/poll" && status >= 413,
+          ...(status === 413 ? { answeredByHost: "body-parser" } : {}), // the body is no JSON
+        },
       ),
     ),
   ),
@@ -55,12 +58,15 @@ export const liveCases: readonly WireCase[] = [
     async (target) => {
       const { value: feed } = await expectResult(target, "issue_feed", { name: "live:cases" });
       const json = JSON.stringify({ feeds: [feed] });
+      // Not padded with spaces, which a host that parses bodies drops.
+      const tooLarge = JSON.stringify({ feeds: ["A".repeat(MAX_BYTES + 1 - '{"feeds":[""]}'.length)] });
+      assert.equal(tooLarge.length, MAX_BYTES + 1);
       for (const chunked of [false, true]) {
         const largest = await pollWith(target, json.padEnd(MAX_BYTES), chunked);
         assert.equal(largest.status, 200, largest.text);
         assert.deepEqual(Object.keys(JSON.parse(largest.text)), ["events", "gaps", "cursor"]);
         assertCloses(largest, false);
-        const larger = await pollWith(target, json.padEnd(MAX_BYTES + 1), chunked);
+        const larger = await pollWith(target, tooLarge, chunked);
         assert.equal(larger.status, 413);
         assertCloses(larger, true);
       }
