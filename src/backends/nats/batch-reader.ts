@@ -35,10 +35,12 @@ const NANOSECONDS = 1_000_000; // per millisecond
 
 /**
  * Reads the next messages of one subject with three requests, by a consumer that exists for one batch. It may return fewer
- * than there are, and none if it fails: the caller reads the rest one by one, which also finds the end. It leaves none out
- * between those that it returns, except some that the stream has removed.
+ * than there are: the caller reads the rest one by one, which also finds the end. It leaves none out between those that it
+ * returns, except some that the stream has removed.
+ *
+ * @returns null if the server creates no consumer
  */
-export async function readBatch(context: JetStreamContext, request: BatchRequest): Promise<ReadMessage[]> {
+export async function readBatch(context: JetStreamContext, request: BatchRequest): Promise<ReadMessage[] | null> {
   const { stream, subject, startSeq } = request;
   const { consumers } = context.manager;
   try {
@@ -52,7 +54,7 @@ export async function readBatch(context: JetStreamContext, request: BatchRequest
     consumers.delete(stream, name).catch(() => undefined);
     return messages;
   } catch {
-    return []; // a cluster without a leader creates no consumer, but may still answer single requests
+    return null; // a cluster without a leader creates no consumer, but may still answer single requests
   }
 }
 

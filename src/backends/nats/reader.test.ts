@@ -64,14 +64,31 @@ const streams = {
   },
 };
 
-function read(subject: string, after: number, position = positionOf(after)) {
+/** The server creates no consumers, so that messages are read one by one. */
+const consumers = { add: vi.fn(async () => Promise.reject(new Error("no leader"))) };
+
+function openReader() {
   const stream = { seenIn: () => seen, confirmEnd, isReplicated };
   // The parts that the reader uses.
   const connector = { stream, recheckStream, verify } as unknown as NatsConnector;
   const foreignData = new ForeignDataLog(recordedLog().log, {});
-  const context = { epoch: EPOCH, manager: { streams } } as unknown as JetStreamContext;
-  return new NatsReader("s", { connector, foreignData }).read(context, { subject, after: position, limit: LIMIT });
+  return new NatsReader("s", { connector, foreignData });
 }
+
+function read(subject: string, after: number, { position = positionOf(after), reader = openReader() } = {}) {
+  const context = { epoch: EPOCH, manager: { streams, consumers } } as unknown as JetStreamContext;
+  return reader.read(context, { subject, after: position, limit: LIMIT });
+}
+
+it("does not wait for a batch in each read while the server creates no consumers", async () => {
+  const reader = openReader();
+  for (const after of [2, 4]) expect((await read("a", after, { reader })).messages).toHaveLength((20 - after) / 2);
+  expect(consumers.add).toHaveBeenCalledTimes(1);
+  const now = vi.spyOn(performance, "now").mockReturnValueOnce(performance.now() + 6_000);
+  await read("a", 2, { reader });
+  now.mockRestore();
+  expect(consumers.add).toHaveBeenCalledTimes(2);
+});
 
 const STALE = "earlier state of the stream s";
 const OLDER: ServerState = { first: 1, last: 9 };
@@ -126,7 +143,9 @@ describe("a gap", () => {
     fresh = { first: 16, last: 20 };
     const removed = await read("a", 14);
     expect([removed.gap, removed.reset]).toEqual([true, undefined]);
-    expect(await read("a", 17, formatPosition(EPOCH, { ...offsetOf(16), seq: 17 }))).toMatchObject({ reset: true });
+    expect(await read("a", 17, { position: formatPosition(EPOCH, { ...offsetOf(16), seq: 17 }) })).toMatchObject({
+      reset: true,
+    });
   });
 
   it("is reported for a message that this process has seen, and that the server has lost in the middle of the stream", async () => {

@@ -33,6 +33,9 @@ const SINGLE_READS = 3;
 /** How many batches are read at the same time. Each needs a consumer, which is expensive in a cluster. */
 const MAX_BATCHES = 8;
 
+/** For how long messages are read one by one after a batch has failed: a cluster without a leader is slow to refuse each. */
+const BATCH_PAUSE_MS = 5_000;
+
 /** Reads the history of channels from the stream, and decides whether there is a gap. */
 export class NatsReader {
   readonly #stream: string;
@@ -40,6 +43,8 @@ export class NatsReader {
   readonly #foreignData: ForeignDataLog;
   /** The number of batches that are being read. */
   #batches = 0;
+  /** Until when none is read, by `performance.now`. */
+  #batchesPausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(stream: string, { connector, foreignData }: NatsReaderOptions) {
     this.#stream = stream;
@@ -156,9 +161,12 @@ export class NatsReader {
     request: { subject: string; startSeq: number; messages: number; bytes: number },
   ): Promise<ReadMessage[]> {
     if (this.#batches >= MAX_BATCHES || request.messages <= 1) return [];
+    if (performance.now() < this.#batchesPausedUntilMs) return [];
     this.#batches++;
     try {
-      return await readBatch(context, { stream: this.#stream, ...request });
+      const messages = await readBatch(context, { stream: this.#stream, ...request });
+      if (!messages) this.#batchesPausedUntilMs = performance.now() + BATCH_PAUSE_MS;
+      return messages ?? [];
     } finally {
       this.#batches--;
     }
