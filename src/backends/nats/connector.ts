@@ -314,11 +314,15 @@ export class NatsConnector {
   }
 }
 
-function clusterProblems({ info }: NatsConnection, address: string): readonly ConfigProblem[] {
+/** Returns whether the servers of a cluster keep equal copies of a stream; true for a version that is not known. */
+export function keepsEqualCopies(info: NatsConnection["info"]): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)\./.exec(info?.version ?? "") ?? [];
-  if (!info?.cluster || major === undefined) return [];
   const [minMajor, minMinor] = MIN_CLUSTER_VERSION;
-  if (Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor)) return [];
+  return major === undefined || Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor);
+}
+
+function clusterProblems({ info }: NatsConnection, address: string): readonly ConfigProblem[] {
+  if (!info?.cluster || keepsEqualCopies(info)) return [];
   return [
     {
       variable: "WEB_BUS_URL",

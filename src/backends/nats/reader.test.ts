@@ -27,6 +27,7 @@ let fresh: ServerState;
 let stale: (ServerState | undefined)[];
 let seen: SeenMessages;
 let isReplicated: boolean;
+let version: string;
 const confirmEnd = vi.fn(async () => fresh.last);
 const recheckStream = vi.fn();
 const verify = vi.fn(async () => undefined);
@@ -34,6 +35,7 @@ const verify = vi.fn(async () => undefined);
 beforeEach(() => {
   vi.clearAllMocks();
   [fresh, stale, seen, isReplicated] = [{ first: 1, last: 20 }, [], new SeenMessages(), true];
+  version = "2.11.0";
 });
 
 function has({ first, last, lost = [] }: ServerState, seq: number): boolean {
@@ -76,9 +78,22 @@ function openReader() {
 }
 
 function read(subject: string, after: number, { position = positionOf(after), reader = openReader() } = {}) {
-  const context = { epoch: EPOCH, manager: { streams, consumers } } as unknown as JetStreamContext;
+  const connection = { info: { version } };
+  const context = { epoch: EPOCH, connection, manager: { streams, consumers } } as unknown as JetStreamContext;
   return reader.read(context, { subject, after: position, limit: LIMIT });
 }
+
+it.each([
+  ["2.9.10", true, 0],
+  ["2.10.25", true, 0],
+  ["2.11.0", true, 1],
+  ["2.9.10", false, 1],
+])("reads batches from servers with equal copies: version %s, replicated %s", async (server, copies, requests) => {
+  [version, isReplicated] = [server, copies];
+  consumers.add.mockClear();
+  await read("a", 1);
+  expect(consumers.add).toHaveBeenCalledTimes(requests);
+});
 
 it("does not wait for a batch in each read while the server creates no consumers", async () => {
   const reader = openReader();

@@ -1,7 +1,7 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { ForeignDataLog, Message, Position, ReadLimit, ReadResult } from "../bus/index.ts";
 import { type ReadMessage, readBatch } from "./batch-reader.ts";
-import type { JetStreamContext, NatsConnector } from "./connector.ts";
+import { type JetStreamContext, keepsEqualCopies, type NatsConnector } from "./connector.ts";
 import {
   formatPosition,
   hashMessageId,
@@ -161,6 +161,8 @@ export class NatsReader {
     request: { subject: string; startSeq: number; messages: number; bytes: number },
   ): Promise<ReadMessage[]> {
     if (this.#batches >= MAX_BATCHES || request.messages <= 1) return [];
+    // A batch is read from any server of a cluster, and single messages from its leader.
+    if (this.#connector.stream.isReplicated && !keepsEqualCopies(context.connection.info)) return [];
     if (performance.now() < this.#batchesPausedUntilMs) return [];
     this.#batches++;
     try {
