@@ -60,19 +60,13 @@ const SLOW_FILES = [
   "system/allocations",
 ] as const;
 
-/**
- * Starts slow files first. The files of a project stay together: Vitest ends a process that several files share when the next
- * file is one of another project.
- */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const projects = [...new Set(sorted.map(({ project }) => project))];
-    const rank = ({ moduleId, project }: TestSpecification) => {
+    const rank = ({ moduleId }: TestSpecification) => {
       const index = SLOW_FILES.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
-      return projects.indexOf(project) * (SLOW_FILES.length + 1) + (index < 0 ? SLOW_FILES.length : index);
+      return index < 0 ? SLOW_FILES.length : index;
     };
-    return sorted.toSorted((one, other) => rank(one) - rank(other));
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
