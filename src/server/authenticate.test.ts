@@ -23,7 +23,7 @@ useBearerApp();
 
 describe("the counts of requests with a bearer token", () => {
   it.each(Object.entries({ ...KINDS, ...LIVE }))(
-    "count a %s for its address before authenticate is asked [BEARER-19]",
+    "count a %s for its address before authenticate is called [BEARER-19]",
     async (_, sendKind) => {
       const ask = vi.fn(authenticate);
       const app = createApp({ authenticate: ask, rate: { calls: 5, seconds: 60, per_address: 5 } });
@@ -79,9 +79,9 @@ describe("authenticate", () => {
   it("is answered with 503 if it takes longer than 5 seconds, also if it accepts later [BEARER-17]", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let accept: (user: { sub: string }) => void = () => undefined;
-    const asked = vi.fn(() => new Promise<{ sub: string }>((resolve) => (accept = resolve)));
-    const pending = call(createApp({ authenticate: asked }), "open", { ...bearer("slow"), cookie: COOKIE });
-    while (asked.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const authenticateCall = vi.fn(() => new Promise<{ sub: string }>((resolve) => (accept = resolve)));
+    const pending = call(createApp({ authenticate: authenticateCall }), "open", { ...bearer("slow"), cookie: COOKIE });
+    while (authenticateCall.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await vi.advanceTimersByTimeAsync(4_999);
     expect(lines).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);

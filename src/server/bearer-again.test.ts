@@ -9,10 +9,10 @@ import { type Authenticate, session } from "../session/index.ts";
 /** What `authenticate` does next: the user, `null`, or an error. The last one is repeated. */
 let answers: (Awaited<ReturnType<Authenticate>> | Error)[] = [];
 const GRACE = { sub: "grace", roles: ["editor"] };
-const asked = vi.fn<(token: string) => void>();
+const authenticateCall = vi.fn<(token: string) => void>();
 
 const authenticate: Authenticate = async (token) => {
-  asked(token);
+  authenticateCall(token);
   const answer = answers.length > 1 ? answers.shift() : answers[0];
   if (answer instanceof Error) throw answer;
   return answer;
@@ -30,7 +30,7 @@ beforeEach(() => {
   answers = [GRACE];
   seen = [];
   errors = [];
-  asked.mockClear();
+  authenticateCall.mockClear();
 });
 afterEach(() => vi.useRealTimers());
 
@@ -119,7 +119,7 @@ describe.each(Object.entries(LATE))("a %s whose body arrives late", (_, start) =
   async function arriveAfter(seconds: number, then: (typeof answers)[number]): Promise<Response> {
     vi.useFakeTimers({ toFake: ["performance"] });
     const { response, finish } = start(createApp());
-    await vi.waitUntil(() => asked.mock.calls.length === 1);
+    await vi.waitUntil(() => authenticateCall.mock.calls.length === 1);
     answers = [then];
     vi.advanceTimersByTime(seconds * 1000);
     finish();
@@ -128,13 +128,13 @@ describe.each(Object.entries(LATE))("a %s whose body arrives late", (_, start) =
 
   it("asks authenticate again, and does not run if the token is refused by then [BEARER-21]", async () => {
     for (const then of [null, { sub: "linus" }]) {
-      asked.mockClear();
+      authenticateCall.mockClear();
       answers = [GRACE];
       const response = await arriveAfter(6, then);
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
       await response.body?.cancel();
-      expect(asked).toHaveBeenCalledTimes(2);
+      expect(authenticateCall).toHaveBeenCalledTimes(2);
       expect(seen).toEqual([]);
     }
   });
@@ -159,14 +159,14 @@ describe.each(Object.entries(LATE))("a %s whose body arrives late", (_, start) =
     expect(response.status).toBe(200);
     await response.text();
     expect(seen).toEqual([GRACE]);
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(authenticateCall).toHaveBeenCalledTimes(1);
   });
 
   it("does not run if the user was revoked meanwhile, and authenticate refuses the token then", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     const app = createApp();
     const { response, finish } = start(app);
-    await vi.waitUntil(() => asked.mock.calls.length === 1);
+    await vi.waitUntil(() => authenticateCall.mock.calls.length === 1);
     await app.revoke("grace");
     answers = [null];
     vi.advanceTimersByTime(6_000);
@@ -219,7 +219,7 @@ describe.each(Object.entries(OPEN))("an open %s of a bearer token", (kind, start
   const begin = async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const reader = await start(createApp());
-    asked.mockClear();
+    authenticateCall.mockClear();
     return reader;
   };
 
@@ -227,14 +227,14 @@ describe.each(Object.entries(OPEN))("an open %s of a bearer token", (kind, start
     const reader = await begin();
     for (const times of [1, 2, 3]) {
       await minute();
-      expect(asked).toHaveBeenCalledTimes(times);
+      expect(authenticateCall).toHaveBeenCalledTimes(times);
     }
     answers = [null];
     await minute();
     const rest = await reader.toEnd();
     if (kind === "stream") expect(rest).toContain('"code":"unauthenticated"');
     await minute();
-    expect(asked).toHaveBeenCalledTimes(4);
+    expect(authenticateCall).toHaveBeenCalledTimes(4);
   });
 
   it("ends when the token belongs to another user", async () => {
@@ -243,7 +243,7 @@ describe.each(Object.entries(OPEN))("an open %s of a bearer token", (kind, start
     await minute();
     await reader.toEnd();
     await minute();
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(authenticateCall).toHaveBeenCalledTimes(1);
   });
 
   it("stays open while authenticate fails twice, and ends with the third failure in a row [BEARER-24]", async () => {
@@ -259,7 +259,7 @@ describe.each(Object.entries(OPEN))("an open %s of a bearer token", (kind, start
     expect(errors).toHaveLength(5);
     for (const { id } of errors) expect(id).toMatch(/^[0-9a-f]{32}$/);
     await minute();
-    expect(asked).toHaveBeenCalledTimes(6);
+    expect(authenticateCall).toHaveBeenCalledTimes(6);
   });
 
   it.each(["user", "token"])("ends when its %s is revoked, and a new one is accepted [BEARER-25]", async (what) => {
@@ -278,7 +278,7 @@ describe.each(Object.entries(OPEN))("an open %s of a bearer token", (kind, start
     await reader.cancel();
     await minute();
     await minute();
-    expect(asked).not.toHaveBeenCalled();
+    expect(authenticateCall).not.toHaveBeenCalled();
   });
 });
 
