@@ -207,7 +207,7 @@ export const BROWSER_PACKAGES = {
 export const DEVELOPMENT_IMPORT = { file: "^src/browser/dev/hydration[.]ts$", name: "preact-render-to-string" };
 
 /** The folders without a row: their files belong to the part of the folder around them. */
-const INNER_FOLDERS = { browser: ["dev"] };
+const INNER_FOLDERS = { browser: ["dev"], live: ["queries"] };
 
 const TYPES = " (types)";
 

@@ -1,0 +1,34 @@
+/** A query of the application, as `query()` has declared it. */
+export interface QueryDefinition {
+  /** The name of the export: no other query or server function of the application has it. */
+  readonly name: string;
+  /** Where it is declared, for messages and log lines: `src/board.server.ts:12`. */
+  readonly location: string;
+  /** The hash of its signature: 11 characters of base64url in a build, empty in development. */
+  readonly hash: string;
+  /** Whether its receivers must be signed in. */
+  readonly authRequired: boolean;
+  /** The time limit of a run in seconds; `undefined` for that of the application. */
+  readonly timeLimit: number | undefined;
+  /** The member that identifies the objects of a list: `id`, unless the option `key` names another. */
+  readonly key: string;
+  /**
+   * Returns the channels whose messages make a value outdated: 1 to 16 names, sorted, each of them once.
+   *
+   * @throws TypeError or RangeError for anything else, and what the option `on` throws
+   */
+  channelsOf(args: readonly unknown[]): readonly string[];
+  /** Calls the function, in the context of the caller. Its result is not serialised yet. */
+  run(args: readonly unknown[]): unknown;
+}
+
+/** A query with arguments: what one shared run computes the value of. */
+export interface QueryCall {
+  readonly definition: QueryDefinition;
+  /** JSON values. */
+  readonly args: readonly unknown[];
+  /** As {@link QueryDefinition.channelsOf} returns them for the arguments. */
+  readonly channels: readonly string[];
+  /** Identifies definition, arguments and channels, on the wire too: 16 characters of base64url. */
+  readonly id: string;
+}
