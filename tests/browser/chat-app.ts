@@ -105,13 +105,15 @@ export class ChatApp {
     return page;
   }
 
-  /** Closes the pages of all users, who leave so that their names are free, and empties the room. Returns the problems that the browser reported. */
+  /**
+   * Closes the pages of all users, who leave so that their names are free, and empties the room. Returns the problems that the
+   * browser reported. The pages are closed first: with its cookie, one that is open could connect after its user has left.
+   */
   async clear(): Promise<string[]> {
-    for (const context of this.#entered.splice(0)) {
-      const cookies = await context.cookies();
-      await this.call("leave", {}, cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
-    }
+    const cookies = await Promise.all(this.#entered.splice(0).map((context) => context.cookies()));
     await this.users.closeAll();
+    for (const each of cookies)
+      await this.call("leave", {}, each.map(({ name, value }) => `${name}=${value}`).join("; "));
     await this.sql("DELETE FROM messages");
     return this.users.problems.splice(0);
   }
