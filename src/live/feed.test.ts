@@ -3,7 +3,16 @@ import { describe, expect, it } from "vitest";
 import { testConfig } from "#test/request-context";
 import { MAX_FEED_CHARS, readFeed } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
-import { ENDED, type FeedPayload, formatCursor, laterPosition, parseCursor, signFeed, verifyFeed } from "./feed.ts";
+import {
+  channelTag,
+  ENDED,
+  type FeedPayload,
+  formatCursor,
+  laterPosition,
+  parseCursor,
+  signFeed,
+  verifyFeed,
+} from "./feed.ts";
 
 const OLD_SECRET = "4b".repeat(32);
 const NEW_SECRET = "5a".repeat(32);
@@ -148,6 +157,29 @@ describe("verifyFeed", () => {
     expect(verifyFeed(oldFeed, signedOut, keysFor(both, "feed"))).toMatchObject({ expired: false });
     expect(verifyFeed(oldFeed, signedOut, keysFor(after, "feed"))).toBeNull();
     expect(verifyFeed(signFeed(payload, keysFor(both, "feed")), signedOut, keysFor(before, "feed"))).toBeNull();
+  });
+});
+
+describe("the tag of a channel", () => {
+  it("is the same for every process with the secret", () => {
+    expect(channelTag(keys, "room:1")).toBe(channelTag(keysFor(testConfig(), "feed"), "room:1"));
+    expect(channelTag(keys, "room:1")).toMatch(/^[\w-]{11}$/);
+  });
+
+  it("differs for each channel, however similar the names are", () => {
+    const names = ["room:1", "room:2", "Room:1", "room:1 ", "r", "ö", "c".repeat(128)];
+    expect(new Set(names.map((name) => channelTag(keys, name))).size).toBe(names.length);
+  });
+
+  it("cannot be computed without the secret, or with the key of another purpose", () => {
+    const tag = channelTag(keys, "room:1");
+    expect(channelTag(keysFor(testConfig({ WEB_AUTH_SECRET: OLD_SECRET }), "feed"), "room:1")).not.toBe(tag);
+    expect(channelTag(keysFor(testConfig(), "presence"), "room:1")).not.toBe(tag);
+  });
+
+  it("is none of the bytes of the feed of the channel", () => {
+    const feed = Buffer.from(signFeed(payload, keys), "base64url");
+    expect(feed.includes(Buffer.from(channelTag(keys, "room:1"), "base64url"))).toBe(false);
   });
 });
 

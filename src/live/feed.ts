@@ -70,6 +70,22 @@ function truncatedMac(text: Uint8Array, key: PurposeKeys["sign"]): Buffer {
   return hmacSha256(key, text).subarray(0, FEED_MAC_BYTES);
 }
 
+/** The length of the tag of a channel, in bytes. */
+const CHANNEL_TAG_BYTES = 8;
+
+/**
+ * Returns the tag of a channel: 11 characters of base64url, by which a page recognizes the channels that it listens to in what a
+ * call has published. Nobody without the key can compute the tag of a name, or the name from a tag.
+ *
+ * A feed never has the same HMAC: its text starts with a version.
+ *
+ * @param keys the keys of the purpose `feed`. After a change of the secret, tags differ between processes: pages then do not wait.
+ * @see docs/protocol.md 10.13
+ */
+export function channelTag(keys: PurposeKeys, channel: string): string {
+  return hmacSha256(keys.sign, `tag\n${channel}`).subarray(0, CHANNEL_TAG_BYTES).toString("base64url");
+}
+
 /** Marks a feed in a cursor whose gap was reported: it receives nothing more. It is not a position of any bus. */
 export const ENDED = "-";
 

@@ -108,6 +108,17 @@ export {
   type PresenceFrame,
 } from "./presence.ts";
 export {
+  type LiveHandle,
+  MAX_PUBLISHED_CHANNELS,
+  MAX_QUERIES,
+  PUBLISHED_HEADER,
+  QUERY_EVENT,
+  QUERY_VERSION_SEPARATOR,
+  type QueryFrame,
+  type QueryPatchPart,
+  TAGS_EVENT,
+} from "./query.ts";
+export {
   describeUnrenderable,
   isPreactCopyError,
   isReactElement,
