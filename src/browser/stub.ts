@@ -8,6 +8,7 @@ import { leaving, post } from "./call.ts";
 import { checkHiddenStream } from "./dev/hidden-streams.ts";
 import { checkMisuse, rejectUseAsText, withCallSite } from "./dev/misuse.ts";
 
+export { link } from "./link.ts";
 export { upload } from "./upload.ts";
 
 /** A stub. Its parameters and result are typed by `server()`; these types are for the compiled code. */

@@ -11,6 +11,7 @@ const FILES = {
     export interface User { name: string }
     export type Id = string;
     export const home = page("/", () => null);
+    export const computed = page(\`/\${db}\`, () => null);
     export class Table {}
     export function plain(name: string) { return name; }
     export const arrow = () => 1;
@@ -18,7 +19,8 @@ const FILES = {
     export default db;
   `,
   "src/other.server.ts": `
-    import { server } from "tsweb";
+    import { route, server } from "tsweb";
+    export const file = route("GET /files/:name", () => new Response());
     export const other = server(() => 1);
     export const renamed = server(() => 1);
   `,
@@ -67,6 +69,8 @@ describe("browser code may import", () => {
       'export { login } from "./accounts.server.ts";',
       ["src/accounts.server.ts login"],
     ],
+    ["a page, for links to it", 'import { home } from "./accounts.server.ts";', []],
+    ["a route that a server module re-exports, for links to it", 'import { file } from "./all.server.ts";', []],
     ["types", 'import type { User, db, Missing } from "./accounts.server.ts";', []],
     [
       "types and functions in one statement",
@@ -144,8 +148,8 @@ describe("browser code may not import", () => {
     ['import { «User } from "./accounts.server.ts";', /^"User" is a type\. Import it with `import type \{ User \}`\.$/],
     ['import { «Id } from "~/accounts.server.ts";', /^"Id" is a type/],
     [
-      'import { «home } from "./accounts.server.ts";',
-      /^"home" is a page of src\/accounts\.server\.ts, which runs on the server only\. Link/,
+      'import { «computed } from "./accounts.server.ts";',
+      /^"computed" is a page of src\/accounts\.server\.ts whose path is not written as text, so browser code cannot link to it\. Write its path as text\.$/,
     ],
     [
       'import { «missing } from "./accounts.server.ts";',

@@ -3,6 +3,7 @@ import MagicString from "magic-string";
 import { closestName } from "../text/index.ts";
 import type { StubUse } from "./build-registry.ts";
 import {
+  isEndpoint,
   isServerFunction,
   isServerModule,
   type ModuleFacts,
@@ -208,6 +209,7 @@ class BrowserImportCheck {
     // Mistakes of the server module itself are reported when its stubs are loaded. They may hide a function.
     if (!facts || facts.mistakes.length > 0) return;
     const resolved = await resolveExport(file, imported.name, this.resolver);
+    if (resolved && isEndpoint(resolved, imported.name)) return; // for links
     if (!resolved || !isServerFunction(resolved, imported.name)) {
       return this.reject(this.notImportableMessage(imported.name, facts, resolved !== undefined), imported.at);
     }
@@ -233,7 +235,7 @@ class BrowserImportCheck {
     const declaration = facts.declarations.find((candidate) => candidate.name === name);
     if (entry?.isType) return `"${name}" is a type. Import it with \`import type { ${name} }\`.`;
     if (declaration && declaration.kind !== "server") {
-      return `"${name}" is a ${declaration.kind} of ${path}, which runs on the server only. Link to its path instead.`;
+      return `"${name}" is a ${declaration.kind} of ${path} whose path is not written as text, so browser code cannot link to it. Write its path as text.`;
     }
     if (entry?.from && isResolved && entry.from.name !== name) {
       return `"${name}" is "${entry.from.name}" under another name, but a server function has one name. Import "${entry.from.name}".`;

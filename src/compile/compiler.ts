@@ -33,7 +33,7 @@ import {
   isServerOnly,
   type ModuleFacts,
   realPath,
-  reExportedFunctions,
+  reExportedStubs,
   relativePath,
   ServerOnlyError,
   serverOnlyFile,
@@ -208,7 +208,8 @@ export class Compiler {
     const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
-    const code = emitStubs(functions, await reExportedFunctions(facts, resolver), (signature) =>
+    const declared = { functions, endpoints: facts.endpoints };
+    const code = emitStubs(declared, await reExportedStubs(facts, resolver), (signature) =>
       this.recorder.hashOf(signature),
     );
     return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };

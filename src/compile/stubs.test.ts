@@ -6,7 +6,7 @@ import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
 
 describe("stubs", () => {
   const stubs = (code: string) =>
-    emitStubs(readTestModule("src/a.server.ts", `import { server, type int } from "tsweb";\n${code}`).functions);
+    emitStubs(readTestModule("src/a.server.ts", `import { server, type int } from "tsweb";\n${code}`));
 
   test("contain the names of functions and parameters and nothing else", () => {
     const code = `
@@ -29,6 +29,27 @@ describe("stubs", () => {
     );
   });
 
+  test("of pages and routes contain their patterns and nothing else", () => {
+    const code = `
+      import { page, route, server } from "tsweb";
+      export const link = page("/boards/:id", { title: "Board" }, () => "secret");
+      const gone = route("GET /files/:name", () => new Response("secret"));
+      export { gone as delete };
+      export const hidden = page(pathOf("x"), () => null);
+      export const save = server((id: string) => id);
+    `;
+    expect(emitStubs(readTestModule("src/a.server.ts", code))).toBe(
+      [
+        'import { link as link_, stub } from "tsweb/stub";',
+        'export const save = /*#__PURE__*/ stub("save", ["id"]);',
+        'export const link = /*#__PURE__*/ link_("/boards/:id");',
+        'const $2 = /*#__PURE__*/ link_("GET /files/:name");',
+        "export { $2 as delete };",
+        "",
+      ].join("\n"),
+    );
+  });
+
   test("have every name that an export can have", () => {
     const code = `
       const remove = server((id: string) => id);
@@ -39,7 +60,9 @@ describe("stubs", () => {
     expect(parseAst(emitted).body).toHaveLength(5);
     expect(emitted).toContain('stub("delete", ["id"]);\nexport { $0 as delete };\n');
     expect(emitted).toContain("export { $1 as $0 };\n");
-    expect(emitStubs([], [{ name: "delete", source: "./b.ts" }])).toBe('export { delete } from "./b.ts";\n');
+    expect(emitStubs({ functions: [] }, [{ name: "delete", source: "./b.ts" }])).toBe(
+      'export { delete } from "./b.ts";\n',
+    );
   });
 
   test("send arguments with files as a form, which the stubs of other functions do not load", () => {
@@ -50,7 +73,7 @@ describe("stubs", () => {
        export const publish = server((title: string, photo?: File) => title);
        export const keyed = server(({ photos }: { photos: File[] }) => photos.length);`,
     );
-    expect(emitStubs(strictSignaturesWithin(facts))).toBe(
+    expect(emitStubs({ functions: strictSignaturesWithin(facts) })).toBe(
       [
         'import { stub, upload } from "tsweb/stub";',
         'export const login = /*#__PURE__*/ stub("login", ["email"]);',
@@ -70,7 +93,7 @@ describe("stubs", () => {
        export const stub_ = server(() => 1);
        export const stream = server(function* () {});`,
     );
-    expect(emitStubs(strictSignaturesWithin(facts))).toBe(
+    expect(emitStubs({ functions: strictSignaturesWithin(facts) })).toBe(
       [
         'import { stream as stream_, stub as stub__, upload as upload_ } from "tsweb/stub";',
         'export const upload = /*#__PURE__*/ stub__("upload", ["file"], undefined, upload_);',
@@ -91,7 +114,7 @@ describe("stubs", () => {
   });
 
   test("re-export the functions that the module re-exports", () => {
-    expect(emitStubs([], [{ name: "login", source: "./b.server.ts" }])).toBe(
+    expect(emitStubs({ functions: [] }, [{ name: "login", source: "./b.server.ts" }])).toBe(
       'export { login } from "./b.server.ts";\n',
     );
   });

@@ -1,31 +1,44 @@
 import { posix } from "node:path";
 import type { Signature } from "../protocol/index.ts";
-import { isServerModule, type ReExport, relativePath } from "./modules/index.ts";
+import { type Endpoint, isServerModule, type ReExport, relativePath } from "./modules/index.ts";
 
 /**
  * Returns the code that replaces a server module in the browser: one stub per server function, with its name and
- * its parameter names. Nothing else of the module can leak, because the code is made from signatures and never
+ * its parameter names, and one per page and route, with its path. Nothing else of the module can leak, because the code is made from signatures and paths and never
  * from the module's text. Types and file names of signatures are left out.
  *
  * @param hashOf returns the hash of a signature, which calls carry; `undefined` in development
  */
 export function emitStubs(
-  functions: readonly Signature[],
+  { functions, endpoints = [] }: StubbedExports,
   reExports: readonly ReExport[] = [],
   hashOf: HashOf = () => undefined,
 ): string {
   const used = new Set<StubImport>(functions.map(stubFactory));
   if (functions.some(takesFiles)) used.add("upload");
-  const names = localNames(functions);
+  if (endpoints.length > 0) used.add("link");
+  const stubs = [...functions, ...endpoints];
+  const names = localNames(stubs);
   const specifiers = [...used].sort().map((name) => (names[name] === name ? name : `${name} as ${names[name]}`));
   const lines = used.size > 0 ? [`import { ${specifiers.join(", ")} } from "tsweb/stub";`] : [];
-  for (const [index, signature] of functions.entries()) {
-    const value = `/*#__PURE__*/ ${stubCall(signature, names, hashOf(signature))}`;
-    if (isVariableName(signature.name)) lines.push(`export const ${signature.name} = ${value};`);
-    else lines.push(`const $${index} = ${value};`, `export { $${index} as ${signature.name} };`);
+  for (const [index, exported] of stubs.entries()) {
+    const { name } = exported;
+    const isLink = "pattern" in exported;
+    const call = isLink
+      ? `${names.link}(${JSON.stringify(exported.pattern)})`
+      : stubCall(exported, names, hashOf(exported));
+    const value = `/*#__PURE__*/ ${call}`;
+    if (isVariableName(name)) lines.push(`export const ${name} = ${value};`);
+    else lines.push(`const $${index} = ${value};`, `export { $${index} as ${name} };`);
   }
   for (const { name, source } of reExports) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
   return `${lines.join("\n") || "export {};"}\n`;
+}
+
+/** The exports of a server module that have stubs. */
+interface StubbedExports {
+  readonly functions: readonly Signature[];
+  readonly endpoints?: readonly Pick<Endpoint, "name" | "pattern">[];
 }
 
 /** The words that name no variable of a module, but may name an export: `export { remove as delete }`. */
@@ -46,13 +59,13 @@ function isVariableName(name: string): boolean {
 export type HashOf = (signature: Pick<Signature, "file" | "name">) => string | undefined;
 
 /** What stubs import of `tsweb/stub`. */
-type StubImport = "stub" | "stream" | "upload";
+type StubImport = "stub" | "stream" | "upload" | "link";
 
 /** Returns the local names of the imports: other ones than those of the functions, of which one may be `upload`. */
-function localNames(functions: readonly Signature[]): Readonly<Record<StubImport, string>> {
-  const taken = new Set(functions.map(({ name }) => name));
+function localNames(exported: readonly { readonly name: string }[]): Readonly<Record<StubImport, string>> {
+  const taken = new Set(exported.map(({ name }) => name));
   const freeName = (name: string): string => (taken.has(name) ? freeName(`${name}_`) : name);
-  return { stub: freeName("stub"), stream: freeName("stream"), upload: freeName("upload") };
+  return { stub: freeName("stub"), stream: freeName("stream"), upload: freeName("upload"), link: freeName("link") };
 }
 
 function stubFactory(signature: Signature): "stub" | "stream" {

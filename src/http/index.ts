@@ -38,6 +38,8 @@ export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pu
 export { fillRandom, randomHex } from "./random.ts";
 export {
   isSitePath,
+  LINKED_SITE,
+  type LinkedSite,
   observeRedirects,
   Redirect,
   type RedirectOptions,

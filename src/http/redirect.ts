@@ -1,3 +1,16 @@
+import { currentContext } from "./context-storage.ts";
+import { ContextKey } from "./context-values.ts";
+import { pathBelowBase } from "./request-url.ts";
+
+/** What links and redirects know of the application of the request. */
+export interface LinkedSite {
+  readonly base: string;
+  /** Returns whether the application has a page, or a route for GET, at a path without the base. */
+  serves(path: string): boolean;
+}
+
+export const LINKED_SITE = new ContextKey<LinkedSite>();
+
 /** Receives each redirect when it is created; set by a development server, for its process. */
 let onCreated: ((redirect: Redirect) => void) | undefined;
 
@@ -86,6 +99,9 @@ export interface RedirectOptions {
  *
  * A page and a route respond with status 303. The stub of a server function opens the path in the browser.
  *
+ * `redirect(board.href({ id }))` works too: the base in a link is not added again, unless the application has a page at that path
+ * below its base, and none at the path without it.
+ *
  * A URL outside the site throws (500), which prevents open redirects. For a path from user input, pass a fallback:
  * `redirect(next, { or: "/" })`.
  *
@@ -111,7 +127,15 @@ export function redirect(path: string | undefined, { external, or }: RedirectOpt
     );
   }
   const url = new URL(path, "http://site.invalid");
-  return new Redirect(url.pathname + url.search + url.hash, true);
+  return new Redirect(withoutBase(url.pathname) + url.search + url.hash, true);
+}
+
+/** Removes the base, which a link of `href` has. */
+function withoutBase(pathname: string): string {
+  const site = currentContext()?.get(LINKED_SITE);
+  const below = site?.base ? pathBelowBase(pathname, site.base) : null;
+  if (!site || below === null) return pathname;
+  return site.serves(pathname) && !site.serves(below) ? pathname : below;
 }
 
 function redirectToOtherSite(text: string | undefined): Redirect {

@@ -11,6 +11,7 @@ export { handlePageForm, type PageForm } from "./handle-form.ts";
 export { handleNotFound, handlePage, methodHint } from "./handle-page.ts";
 export { handlePageError } from "./handle-page-error.ts";
 export { checkLayout, type Layout, type LayoutResult } from "./layout.ts";
+export { setLinkBase } from "./links.ts";
 export {
   type Page,
   type PageDefinition,

@@ -2,8 +2,9 @@ import { isValidElement } from "preact";
 import type { InferRouteParams } from "rou3";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { checkSecurityOptions, type Redirect, type SecurityOptions } from "../http/index.ts";
-import type { Markup, PageSource } from "../protocol/index.ts";
+import type { Linkable, Markup, PageSource } from "../protocol/index.ts";
 import { checkLayout, type Layout } from "./layout.ts";
+import { createHref, type Href } from "./links.ts";
 
 /** The options of a page. `policy` and `headers` take precedence over the application's. */
 export interface PageOptions extends SecurityOptions {
@@ -30,7 +31,7 @@ export type PageResult = Markup | Redirect;
 export type PageFunction<Path extends string> = (params: InferRouteParams<Path>) => PageResult | Promise<PageResult>;
 
 /** A page, as a module exports it. */
-export interface Page<Path extends string = string> {
+export interface Page<Path extends string = string> extends Linkable<InferRouteParams<Path>> {
   /** The path pattern of its declaration. */
   readonly path: Path;
 }
@@ -38,6 +39,7 @@ export interface Page<Path extends string = string> {
 /** The definition of a page. */
 export interface PageDefinition {
   readonly kind: "page";
+  readonly href: Href;
   readonly path: string;
   readonly options: PageOptions;
   readonly run: (params: Record<string, string | undefined>) => PageResult | Promise<PageResult>;
@@ -85,10 +87,12 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   rejectUnknownOptions(options, OPTIONS, location);
   checkSecurityOptions(options as PageOptions, location);
   checkLayout((options as PageOptions).layout, location);
-  const exported: Page = Object.freeze({ path });
+  const href = createHref(path);
+  const exported: Page = Object.freeze({ path, href });
   // The overloads check the types of the options and the function; the compiler adds the source.
   definitions.set(exported, {
     kind: "page",
+    href,
     path,
     options: options as PageOptions,
     run: run as PageDefinition["run"],

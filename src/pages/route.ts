@@ -19,9 +19,10 @@ import {
   Redirect,
   type RequestContext,
 } from "../http/index.ts";
-import type { PageSource } from "../protocol/index.ts";
+import type { Linkable, PageSource } from "../protocol/index.ts";
 import { callerErrorOfFunction, errorResponse } from "../rpc/index.ts";
 import { redirectResponse } from "./handle-page-error.ts";
+import { createHref, type Href } from "./links.ts";
 import type { PageSettings } from "./render-document.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -45,7 +46,7 @@ export type RouteFunction<Pattern extends RoutePattern> = (
 export type RouteResult = Response | Redirect;
 
 /** A route, as a module exports it. */
-export interface Route<Pattern extends string = string> {
+export interface Route<Pattern extends string = string> extends Linkable<InferRouteParams<PathOf<Pattern>>> {
   readonly pattern: Pattern;
 }
 
@@ -63,6 +64,7 @@ const OPTIONS: Readonly<Record<keyof RouteOptions, true>> = { max_body: true };
 /** The definition of a route. */
 export interface RouteDefinition {
   readonly kind: "route";
+  readonly href: Href;
   readonly options: RouteOptions;
   readonly method: RouteMethod;
   readonly path: string;
@@ -115,9 +117,11 @@ export function route(pattern: string, ...args: readonly unknown[]): Route {
     );
   }
   checkOptions(options, `route(${JSON.stringify(pattern)})`);
-  const exported: Route = Object.freeze({ pattern });
+  const href = createHref(path);
+  const exported: Route = Object.freeze({ pattern, href });
   definitions.set(exported, {
     kind: "route",
+    href,
     options,
     method: method as RouteMethod, // checked above
     path,

@@ -73,6 +73,7 @@ export type {
   ViewFormOptions,
 } from "./form-handle.ts";
 export { fieldErrorId, formHead } from "./form-head.ts";
+export { formatHref, type Linkable } from "./href.ts";
 export type { JSX, Markup } from "./jsx.ts";
 export { dropsLineFeed, keepLineFeed } from "./leading-line-feed.ts";
 export { readLines } from "./lines.ts";

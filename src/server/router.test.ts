@@ -12,6 +12,7 @@ function pageAt(path: string): PageDefinition {
 function routeAt(method: RouteDefinition["method"], path: string): RouteDefinition {
   return {
     kind: "route",
+    href: () => path,
     options: {},
     method,
     path,

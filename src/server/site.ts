@@ -7,6 +7,8 @@ import {
   createDataHeaders,
   createSecurityHeaders,
   type InboundRequest,
+  isValidPath,
+  LINKED_SITE,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
@@ -14,7 +16,7 @@ import {
 import { type CallCounter, RATE_STORE } from "../limits/index.ts";
 import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { DefaultError, type PageSettings } from "../pages/index.ts";
+import { DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
 import { AppSessions, type Authenticate, SESSIONS } from "../session/index.ts";
@@ -99,6 +101,8 @@ export function createSite(
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
   const openStreams = concurrencyLimit(config.maxStreamsPerClient);
   const router = createAppRouter(pages, routes);
+  for (const endpoint of [...pages, ...routes]) setLinkBase(endpoint, base);
+  const serves = (path: string) => isValidPath(path) && ["page", "route"].includes(router("GET", path)?.kind ?? "");
   const build = buildManifest?.build ?? null;
   const live = new LiveUpdates({
     bus: { busUrl: config.busUrl, busNamespace: config.busNamespace },
@@ -155,7 +159,8 @@ export function createSite(
       .set(APP_BUS, live.bus)
       .set(SESSIONS, sessions)
       .set(UPLOADS, uploads)
-      .set(RATE_STORE, rateStore),
+      .set(RATE_STORE, rateStore)
+      .set(LINKED_SITE, { base, serves }),
     router,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
     files:

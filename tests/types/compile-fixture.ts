@@ -32,12 +32,14 @@ export class FixtureCompiler {
    * Compiles a fixture.
    *
    * @param paths the files that the fixture imports, by their specifiers
+   * @param options further options of the compiler
    * @returns the errors of the compiler, or an empty string
    */
-  async errorsOf(fixture: string, paths: Readonly<Record<string, string>>): Promise<string> {
+  async errorsOf(fixture: string, paths: Readonly<Record<string, string>>, options: object = {}): Promise<string> {
     const config = {
       extends: join(ROOT, "tsconfig.json"),
       compilerOptions: {
+        ...options,
         paths: Object.fromEntries(Object.entries(paths).map(([specifier, file]) => [specifier, [file]])),
         typeRoots: [join(ROOT, "node_modules/@types")],
       },

@@ -6,6 +6,10 @@ import { FixtureCompiler } from "./compile-fixture.ts";
 let compiler: FixtureCompiler;
 /** The published declarations, by entry point. */
 let published: Record<string, string>;
+
+/** As in the projects of `tsweb new`. */
+const JSX = { jsx: "react-jsx", jsxImportSource: "tsweb" };
+
 beforeAll(async () => {
   compiler = await FixtureCompiler.create();
   published = {
@@ -30,6 +34,13 @@ describe("the types of a session", () => {
   it("are the same in the published declarations", async () => {
     expect(await compiler.errorsOf("claims.ts", published)).toBe("");
     expect(await compiler.errorsOf("claims-open.ts", published)).toBe("");
+  });
+});
+
+describe("the types of links", () => {
+  it("are those of the parameters of the path, in pages and views that link to themselves and to each other", async () => {
+    const runtime = { "tsweb/jsx-runtime": join(compiler.published, "jsx-runtime.d.ts") };
+    expect(await compiler.errorsOf("links.tsx", { ...published, ...runtime }, JSX)).toBe("");
   });
 });
 

@@ -7,9 +7,13 @@ import type { Declaration, Mistakes } from "./declarations.ts";
 /** A page or a route, as its declaration shows it. */
 export interface Endpoint {
   readonly kind: "page" | "route";
+  /** The name of its export. */
+  readonly name: string;
   /** Two endpoints with the same key match the same requests. */
   readonly key: string;
   readonly path: string;
+  /** The text of the argument: the path, for a route with its method. */
+  readonly pattern: string;
   readonly line: number;
   readonly call: ESTree.CallExpression;
   /** The argument with the path. */
@@ -49,7 +53,7 @@ export function repeatedPathMessage({ kind, path }: Endpoint, where: string, ear
   return `${other} has the path ${JSON.stringify(path)} already (${where}), so one of them would never be reached. Change one of the paths.`;
 }
 
-function readEndpoint({ kind, call }: Declaration, source: SourceFile): Endpoint | undefined {
+function readEndpoint({ kind, name, call }: Declaration, source: SourceFile): Endpoint | undefined {
   const [at] = call.arguments;
   const text = at && stringValue(at);
   if ((kind !== "page" && kind !== "route") || !at || text === undefined) return undefined;
@@ -58,7 +62,7 @@ function readEndpoint({ kind, call }: Declaration, source: SourceFile): Endpoint
   const path = kind === "page" ? text : routePath;
   const problem = kind === "route" && method === "" ? methodProblem(text) : pathProblem(path);
   if (problem) throw new CompileError(problem, source, at);
-  return { kind, path, key: endpointKey(kind === "page" ? "GET" : method, path), line, call, at };
+  return { kind, name, path, pattern: text, key: endpointKey(kind === "page" ? "GET" : method, path), line, call, at };
 }
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];

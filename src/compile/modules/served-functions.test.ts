@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { readModuleList, readServedFunctions, reExportedFunctions, servedFunctions } from "./served-functions.ts";
+import { readModuleList, readServedFunctions, reExportedStubs, servedFunctions } from "./served-functions.ts";
 
 const server = (...names: string[]) =>
   `import { server } from "tsweb";\n${names.map((name) => `export const ${name} = server(() => 1);`).join("\n")}`;
@@ -120,7 +120,7 @@ describe("the server functions that a module re-exports", () => {
     ["src/importing.server.ts", ["three ./b.server.ts"]],
   ])("are read from %s", async (file, expected) => {
     const facts = readTestModule(file, FILES[file as keyof typeof FILES]); // the table contains keys of FILES only
-    const functions = await reExportedFunctions(facts, inMemoryResolver(FILES));
+    const functions = await reExportedStubs(facts, inMemoryResolver(FILES));
     expect(functions.map(({ name, source }) => `${name} ${source}`)).toEqual(expected);
   });
 });

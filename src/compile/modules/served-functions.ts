@@ -11,25 +11,25 @@ import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 import { relativePath } from "./server-only.ts";
 
-/** A server function that a server module re-exports under the same name. */
+/** A server function, or a page or route for links, that a server module re-exports under the same name. */
 export interface ReExport {
   readonly name: string;
   /** The specifier of the re-export. */
   readonly source: string;
 }
 
-/** A re-exported server function, with the export that declares it. */
-export interface ReExportedFunction extends ReExport {
+/** Such a re-export, with the export that declares it. */
+export interface ReExportedStub extends ReExport {
   readonly origin: ResolvedExport;
 }
 
-/** Returns the server functions that a server module re-exports. A renamed one is not included: its name is part of its URL. */
-export async function reExportedFunctions(facts: ModuleFacts, resolver: ModuleResolver): Promise<ReExportedFunction[]> {
-  const functions = new Map<string, ReExportedFunction>();
+/** Returns the stubs of a server module that it re-exports. A renamed one is not included: its name is part of its URL. */
+export async function reExportedStubs(facts: ModuleFacts, resolver: ModuleResolver): Promise<ReExportedStub[]> {
+  const functions = new Map<string, ReExportedStub>();
   const add = async (name: string, source: string) => {
     const id = await resolver.resolve(source, facts.source.file);
     const origin = await resolveExport(id, name, resolver);
-    if (origin && isServerFunction(origin, name) && !functions.has(name)) functions.set(name, { name, source, origin });
+    if (origin && hasStub(origin, name) && !functions.has(name)) functions.set(name, { name, source, origin });
   };
   for (const { name, from, isType } of facts.exports.named) {
     if (from && !isType && from.name === name) await add(name, from.source);
@@ -38,7 +38,7 @@ export async function reExportedFunctions(facts: ModuleFacts, resolver: ModuleRe
     const target = await resolver.read(await resolver.resolve(source, facts.source.file));
     if (!target?.isServerModule) continue;
     const exportedNames = facts.exports.named.map((exported) => exported.name);
-    const names = [...target.functions, ...(await reExportedFunctions(target, resolver))].map(
+    const names = [...target.functions, ...target.endpoints, ...(await reExportedStubs(target, resolver))].map(
       (serverFunction) => serverFunction.name,
     );
     for (const name of names) if (!exportedNames.includes(name)) await add(name, source);
@@ -49,6 +49,16 @@ export async function reExportedFunctions(facts: ModuleFacts, resolver: ModuleRe
 /** Returns whether an export resolves to a server function of the same name. */
 export function isServerFunction(origin: ResolvedExport, name: string): boolean {
   return origin.name === name && origin.facts.functions.some((serverFunction) => serverFunction.name === name);
+}
+
+/** Returns whether an export resolves to a page or a route of the same name, whose path is written as text. */
+export function isEndpoint(origin: ResolvedExport, name: string): boolean {
+  return origin.name === name && origin.facts.endpoints.some((endpoint) => endpoint.name === name);
+}
+
+/** Returns whether browser code may import an export, as a stub. */
+function hasStub(origin: ResolvedExport, name: string): boolean {
+  return isServerFunction(origin, name) || isEndpoint(origin, name);
 }
 
 /** A module that `new App({ modules: [ … ] })` lists. */
@@ -220,10 +230,13 @@ export async function readServedFunctions(
     // A module that cannot be read may export any function.
     if (!facts || facts.mistakes.length > 0) return undefined;
     const declared = facts.functions.map(({ name }) => ({ name, file: facts.source.file }));
-    const reExported = (await reExportedFunctions(facts, resolver)).map(({ name, origin }) => ({
-      name,
-      file: origin.facts.source.file,
-    }));
+    const stubs = await reExportedStubs(facts, resolver);
+    const reExported = stubs
+      .filter(({ name, origin }) => isServerFunction(origin, name))
+      .map(({ name, origin }) => ({
+        name,
+        file: origin.facts.source.file,
+      }));
     for (const { name, file } of [...declared, ...reExported]) {
       const earlier = byName.get(name);
       if (earlier !== undefined && earlier !== file) {
