@@ -24,6 +24,12 @@ export class ContextKey<T> {
   }
 }
 
+/**
+ * The channels to which a request has published: their tags, the one of the last message at the end, each with the position of
+ * its last message.
+ */
+export const PUBLISHED = new ContextKey<Map<string, string>>();
+
 /** Values by their keys. */
 export class ContextValues {
   readonly #values: unknown[] = [];

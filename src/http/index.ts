@@ -2,7 +2,7 @@ export { BodyLimit, type ClientBytes, formatBytes } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
-export { ContextKey, ContextValues } from "./context-values.ts";
+export { ContextKey, ContextValues, PUBLISHED } from "./context-values.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
 export {
   errorBody,

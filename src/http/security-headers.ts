@@ -1,4 +1,10 @@
-import { CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
+import {
+  CSRF_HEADER,
+  PUBLISHED_HEADER,
+  REDIRECT_HEADER,
+  REQUEST_ID_HEADER,
+  TRACEPARENT_HEADER,
+} from "../protocol/index.ts";
 import { type BuildToolAccess, developmentPolicy } from "./development-policy.ts";
 
 /**
@@ -142,6 +148,7 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   TRACEPARENT_HEADER,
   "upgrade",
   CSRF_HEADER,
+  PUBLISHED_HEADER,
   REDIRECT_HEADER,
   REQUEST_ID_HEADER,
 ]);

@@ -5,6 +5,7 @@ import {
   type EntryListener,
   isMemoryBus,
   openBus,
+  type Position,
   redisOf,
   startBus,
 } from "../backends/index.ts";
@@ -107,16 +108,17 @@ export class AppBus {
   }
 
   /**
-   * Publishes a message, as {@link Bus.publish}. Opens the bus on first use.
+   * Publishes a message, as {@link Bus.publish}, and returns its position. Opens the bus on first use.
    *
    * @throws Error after {@link close}
    */
-  async publish(channel: string, json: string): Promise<void> {
+  async publish(channel: string, json: string): Promise<Position> {
     const { observe } = this.#inUse;
     const { counts } = this.#inUse.#options;
     const publish = () => this.open().publish(channel, json);
+    let position: Position;
     try {
-      await (observe ? observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
+      position = await (observe ? observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
     } catch (error) {
       if (counts) counts.publishFailures++;
       markPublishFailure(error);
@@ -124,6 +126,7 @@ export class AppBus {
     }
     if (counts) counts.published++;
     this.#inUse.onPublished?.(channel, json);
+    return position;
   }
 
   /**

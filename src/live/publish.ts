@@ -1,7 +1,11 @@
+import type { Position } from "../backends/index.ts";
+import { currentContext, PUBLISHED } from "../http/index.ts";
 import { type PublishArguments, toJson } from "../protocol/index.ts";
+import { keysFor } from "../session/index.ts";
 import type { AppBus } from "./app-bus.ts";
-import { currentBus } from "./app-registry.ts";
+import { APP_BUS, currentBus } from "./app-registry.ts";
 import { checkChannelName } from "./channel.ts";
+import { channelTag, laterPosition } from "./feed.ts";
 
 /** The maximum size of a message, in bytes of JSON. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -41,5 +45,23 @@ export async function publishTo(findBus: () => AppBus, name: string, data: unkno
         "Store the data, for example in your database, and publish its id: pages then load it with a server function.",
     );
   }
-  await findBus().publish(name, json);
+  const bus = findBus();
+  recordPublished(bus, name, await bus.publish(name, json));
+}
+
+/**
+ * Records for the response of the current request where the messages of a channel end now: the page that has made the call waits
+ * until it has received them.
+ *
+ * @see docs/protocol.md 3.10
+ */
+function recordPublished(bus: AppBus, channel: string, position: Position): void {
+  const context = currentContext();
+  // The page listens to the bus of its own application. A bus of the application may return no position.
+  if (context?.get(APP_BUS) !== bus || !position) return;
+  const published = context.get(PUBLISHED) ?? new Map<string, Position>();
+  const tag = channelTag(keysFor(context.config, "feed"), channel);
+  const known = published.get(tag) ?? position;
+  published.delete(tag); // the last one is at the end
+  context.set(PUBLISHED, published.set(tag, laterPosition(known, position)));
 }

@@ -8,12 +8,13 @@ import {
   isPromise,
   jsonResponse,
   type MaybeAsync,
+  PUBLISHED,
   type RedirectTarget,
   type RequestContext,
   redirectTarget,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { REDIRECT_HEADER, toJson } from "../protocol/index.ts";
+import { MAX_PUBLISHED_CHANNELS, PUBLISHED_HEADER, REDIRECT_HEADER, toJson } from "../protocol/index.ts";
 import { renewIdentity } from "../session/index.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import type { FunctionDefinition } from "./server.ts";
@@ -156,9 +157,9 @@ function failure(
 export function outcomeResponse(outcome: FunctionOutcome, context: RequestContext, log: AppLog): HandlerResponse {
   switch (outcome.kind) {
     case "redirect":
-      return redirectedCallResponse(outcome.target);
+      return redirectedCallResponse(outcome.target, publishedHeader(context));
     case "success":
-      return jsonResponse(200, `{"result":${outcome.json}}`);
+      return jsonResponse(200, `{"result":${outcome.json}}`, publishedHeader(context));
     case "failure":
       return errorResponse(outcome.error, context, log);
   }
@@ -169,8 +170,24 @@ export function outcomeResponse(outcome: FunctionOutcome, context: RequestContex
  *
  * @see docs/protocol.md 3.5
  */
-export function redirectedCallResponse(target: RedirectTarget): HandlerResponse {
-  return jsonResponse(200, '{"result":null}', redirectHeader(target));
+export function redirectedCallResponse(
+  target: RedirectTarget,
+  headers?: Readonly<Record<string, string>>,
+): HandlerResponse {
+  return jsonResponse(200, '{"result":null}', { ...headers, ...redirectHeader(target) });
+}
+
+/**
+ * Returns the header with the channels to which a function has published, as far as the bus has stored the messages: those that
+ * it has awaited. The last ones if there are more than the header may have.
+ *
+ * @see docs/protocol.md 3.10
+ */
+function publishedHeader(context: RequestContext): Readonly<Record<string, string>> | undefined {
+  const published = context.get(PUBLISHED);
+  if (!published) return undefined;
+  const last = [...published].slice(-MAX_PUBLISHED_CHANNELS);
+  return { [PUBLISHED_HEADER]: last.map((entry) => entry.join("=")).join() };
 }
 
 /** Returns the header that makes the stub open the target of a redirect. */
