@@ -92,12 +92,19 @@ const IN_ONE_PROCESS = [
   "session",
   "text",
   "bodies",
+  "config",
+  "revocation",
+  "testing",
+  "logging",
 ] as const;
 
 /** The tests in these folders that install a bus for all applications of the process, or replace modules of Node. */
-const WITH_OWN_STATE = ["server/health", "server/publish-failures", "server/revocations-shared"].map(
-  (name) => `src/${name}.test.ts`,
-);
+const WITH_OWN_STATE = [
+  "config/development-secret",
+  "server/health",
+  "server/publish-failures",
+  "server/revocations-shared",
+].map((name) => `src/${name}.test.ts`);
 
 /**
  * The tests of system/ that are in a process of their own: they import modules of src/ that keep state of the process, or

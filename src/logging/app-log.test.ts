@@ -146,9 +146,13 @@ describe("refusals in the log", () => {
   it("have the fields of their own request, and are written outside of the request that came first", () => {
     const requests = new AsyncLocalStorage<string>();
     // As a timer of Node, and unlike a fake one, it runs in the context in which it was created.
-    const setTimer = vi.spyOn(globalThis, "setInterval").mockImplementation((report) => {
-      setTimeout(AsyncResource.bind(report), 60_000);
-      return { unref: () => undefined } as unknown as NodeJS.Timeout;
+    // Not with vi.spyOn: vi.restoreAllMocks would set the fake timer again, after the end of this file too.
+    const { setInterval } = globalThis;
+    Object.assign(globalThis, {
+      setInterval(report: () => void) {
+        setTimeout(AsyncResource.bind(report), 60_000);
+        return { unref: () => undefined };
+      },
     });
     const contexts: unknown[] = [];
     const { log, lines } = openLog({
@@ -161,7 +165,7 @@ describe("refusals in the log", () => {
       requests.run(trace, () => log.error({ err }, "The call of save failed"));
     }
     vi.advanceTimersByTime(60_000);
-    setTimer.mockRestore();
+    Object.assign(globalThis, { setInterval });
     expect(lines.map(({ fields }) => fields)).toMatchObject([{ trace_id: "first" }, { trace_id: "second" }]);
     expect(contexts).toEqual(["first", undefined]);
   });
