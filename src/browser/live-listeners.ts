@@ -42,9 +42,9 @@ export interface PresenceListener {
 /** A live request. Each message moves the position of a subscription. */
 export interface LiveRequest {
   readonly subscriptions: readonly Subscription[];
-  readonly tokens: readonly string[];
-  /** The tabs whose listeners it contains. */
-  readonly tabs: readonly Tab[];
+  tokens: readonly string[];
+  /** The tabs whose listeners it contains, if this page shares its connection. */
+  tabs?: readonly Tab[];
 }
 
 /**
@@ -69,26 +69,17 @@ export interface Frame {
 export const me: Tab = {
   id: "",
   version: 0,
-  isServed: true,
+  isServed: false,
   get tokens() {
     return [...presences].map(({ token }) => token);
   },
 };
-
-/** The other tabs, by id, if this page leads them. */
-export const tabs = new Map<string, Tab>();
 
 /** All listeners of the page, and of the tabs that it leads. */
 export const listeners = new Set<Listener>();
 
 /** All displays of presence of the page. After a change, call `watchPage()` and `restart()` of live.ts. */
 export const presences = new Set<PresenceListener>();
-
-/** Removes a tab and its listeners, if it is there. @returns whether it was */
-export function removeTab(removed: Tab | undefined): boolean {
-  for (const listener of listeners) if (listener.tab === removed) listeners.delete(listener);
-  return tabs.delete(removed?.id ?? "");
-}
 
 /**
  * Returns what all listeners, or those of a tab, want to receive: each channel once, with the feed and the position of the
@@ -100,16 +91,6 @@ export function getSubscriptions(of?: Tab): Subscription[] {
     if ((!of || tab === of) && !isLater(position, earliest.get(channel)?.position ?? position))
       earliest.set(channel, { feed, channel, position });
   return [...earliest.values()];
-}
-
-/** Builds a request for all listeners. */
-export function buildRequest(): LiveRequest {
-  const all = [me, ...tabs.values()];
-  return {
-    subscriptions: getSubscriptions(),
-    tokens: [...new Set(all.flatMap(({ tokens }) => tokens))],
-    tabs: all,
-  };
 }
 
 /**

@@ -143,6 +143,68 @@ describe("tabs of one sign-in", () => {
   });
 });
 
+describe("what shares a connection", () => {
+  test("is loaded only if there is a second tab", async () => {
+    const [tab, listener] = await openTab();
+    tab.setHidden(true);
+    tab.goOnline();
+    tab.setHidden(false);
+    await advance(40_000);
+    browser.publish("a");
+    await advance(100);
+    expect([listener.received, browser.chunkCount, browser.streams.size]).toEqual([[1], 0, 1]);
+    await openTab();
+    expect([browser.chunkCount, browser.streams.size]).toEqual([2, 1]);
+  });
+
+  test.each([
+    ["the first tab", 0],
+    ["the second tab", 1],
+  ])("leaves a connection of its own to %s if it cannot load it", async (_, index) => {
+    const listeners: FakeListener[] = [];
+    const tabs = [browser.open(), browser.open(), browser.open()] as const;
+    const broken = tabs[index];
+    browser.failingTab = broken;
+    for (const tab of tabs) {
+      listeners.push(tab.subscribe("a"));
+      await advance(200);
+    }
+    browser.publish("a");
+    await advance(100);
+    for (const { received } of listeners) expect(received).toEqual([1]);
+    expect([...browser.streams].filter(({ tab }) => tab === broken)).toHaveLength(1);
+    expect(browser.streams.size).toBe(2);
+  });
+
+  test("does not delay a tab by more than 10 seconds, and is used when it is there", async () => {
+    await openTab();
+    browser.chunkMs = 30_000;
+    const [, second] = await openTab("b");
+    browser.publish("b");
+    await advance(9_700);
+    expect(second.received).toEqual([]);
+    await advance(200);
+    expect([second.received, browser.streams.size]).toEqual([[1], 2]);
+    await advance(25_000);
+    browser.publish("b");
+    await advance(100);
+    expect([second.received, browser.streams.size]).toEqual([[1, 2], 1]);
+  });
+
+  test("is not used by a page that has been left before it was loaded", async () => {
+    await openTab();
+    browser.chunkMs = 500;
+    const [kept, listener] = await openTab();
+    kept.suspend("keep");
+    await advance(2_000);
+    browser.publish("a");
+    expect([...browser.streams].filter(({ tab }) => tab === kept)).toHaveLength(0);
+    kept.resume();
+    await advance(700);
+    expect([listener.received, browser.streams.size]).toEqual([[1], 1]);
+  });
+});
+
 describe("a tab of another sign-in", () => {
   test("has a stream of its own, and that of the others ends with the gap expired", async () => {
     const [, before] = await openTab();
@@ -186,6 +248,11 @@ const actions = fc.array(
         arbitrary: fc.record({ type: fc.constant("lose" as const), count: fc.integer({ min: 1, max: 5 }) }),
       },
       { weight: 1, arbitrary: fc.record({ type: fc.constant("slow" as const), ms: fc.nat(300) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ type: fc.constant("chunk" as const), chunkMs: fc.oneof(fc.nat(300), fc.nat(20_000)) }),
+      },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant("broken" as const), tab }) },
       { weight: 3, arbitrary: fc.record({ type: fc.constant("settle" as const) }) },
     ),
     fc.oneof(fc.nat(5), fc.nat(100), fc.nat(6_000)),
@@ -267,6 +334,12 @@ async function perform(action: Action): Promise<void> {
     case "lose":
       if ("count" in action) browser.losses = action.count;
       break;
+    case "chunk":
+      if ("chunkMs" in action) browser.chunkMs = action.chunkMs;
+      break;
+    case "broken":
+      browser.failingTab = chosen;
+      break;
     case "slow":
       if ("ms" in action) browser.latencyMs = action.ms;
       break;
@@ -306,7 +379,8 @@ test("every listener of every tab receives every message since its feed was issu
       }
       await advance(10_000);
       expectComplete(browser.tabs.filter(({ isGone }) => !isGone));
-      expect(browser.streams.size).toBeLessThanOrEqual(1);
+      // A tab that could not load what shares a connection has its own.
+      expect(browser.streams.size).toBeLessThanOrEqual(1 + browser.failed.size);
       for (const tab of browser.tabs) tab.crash();
     }),
     // Shrinking takes minutes. To shrink a failure, pass its seed and path, and no `endOnFailure`.

@@ -1,6 +1,6 @@
 /**
- * The tabs of a browser that have one sign-in share one connection for live updates (docs/protocol.md 10.10). One tab, the
- * leader, holds a lock and the connection. It asks for the listeners of all tabs, and passes on what it receives.
+ * The tabs of a browser that have one sign-in share one connection for live updates (docs/protocol.md 10.10). This module is loaded
+ * once there are two of them (live-sharing.ts). One tab, the leader, holds a lock and the connection. It asks for the listeners of all tabs, and passes on what it receives.
  *
  * These invariants make delivery complete, once and in order, whichever tab leads, and if two do for a moment:
  *
@@ -19,21 +19,60 @@
  * anything. Each tab announces its tag to those of other sign-ins: their leaders connect again, and the server checks their
  * feeds with the cookie that the browser has now.
  */
-import { isLater } from "../protocol/index.ts";
-import {
-  type Frame,
-  getSubscriptions,
-  type LiveRequest,
-  listeners,
-  me,
-  receive,
-  removeTab,
-  type Subscription,
-  type Tab,
-  tabs,
-} from "./live-listeners.ts";
-import { getPageData } from "./page-data.ts";
+import type { isLater } from "../protocol/index.ts";
+import type { Frame, getSubscriptions, Listener, LiveRequest, receive, Subscription, Tab } from "./live-listeners.ts";
 import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
+
+/** What this page does for other tabs, and they for it. */
+export interface Sharing {
+  /** Whether another tab has the connection. */
+  readonly isFollower: boolean;
+  /** Posts what this page wants to receive if another tab has the connection. @returns whether it has */
+  want(): boolean;
+  /** Adds what the other tabs want to a request. Their listeners are in it already. */
+  complete(request: LiveRequest): void;
+  /** Notifies the other tabs that a connection is open, before any of its frames. */
+  announce(request: LiveRequest): void;
+  /** Passes frames of the connection to the other tabs. */
+  passOn(frames: readonly Frame[]): void;
+  /**
+   * Lets the tab that has joined last connect itself, because one connection cannot have the channels of all.
+   *
+   * @returns whether there was another tab
+   */
+  dismiss(): boolean;
+  /** Stops sharing, so that the page can be frozen or kept in the back/forward cache, and other tabs need not wait. */
+  leave(): void;
+}
+
+/**
+ * What this module uses of its page. The page passes it, because an import of the page's modules would divide its script: what
+ * two scripts import is in a third one.
+ */
+export interface SharingPage extends Connection {
+  readonly me: Tab;
+  readonly listeners: Set<Listener>;
+  readonly getSubscriptions: typeof getSubscriptions;
+  readonly receive: typeof receive;
+  readonly isLater: typeof isLater;
+  /** The tag of the sign-in, and the name of the lock for the connection of its tabs. */
+  readonly tag: string;
+  readonly name: string;
+  /** The broadcasts of the tags of all tabs. */
+  readonly signIns: BroadcastChannel;
+  /** Whether this page holds this lock, which it then steals from itself. */
+  readonly hasLock: boolean;
+  /** Leaves the other tabs for good, and connects without them. */
+  leaveForGood(): void;
+}
+
+/** The connection of this page, or what it wants of that of another tab. */
+export interface Connection {
+  /** Connects again after a time in milliseconds, or posts what this page wants. */
+  restart(ms?: number): void;
+  /** Closes the connection. */
+  disconnect(): void;
+}
 
 /** A message between the tabs: one of its members. */
 interface Broadcast {
@@ -53,63 +92,51 @@ interface Broadcast {
   readonly dismissed?: string | undefined;
 }
 
-/** Whether this page has a connection. */
-export let isLeader = true;
-/** Whether this page shares a connection. */
-export let isShared = false;
-/** Whether this page never shares one: the browser refuses it, or the leader has too many channels. */
-let isAlone = false;
-/** The request of the connection that is open. */
-let openRequest: LiveRequest | undefined;
-let leaving: AbortController;
-let post: (message: Broadcast) => void;
-
-/**
- * Shares the connection with the other tabs of the browser, if it allows that and this page does not do so already.
- *
- * @param restart connects again after a time in milliseconds, or posts what this tab wants
- * @param disconnect closes the connection
- * @param connectAlone connects without the other tabs
- */
-export function join(restart: (ms?: number) => void, disconnect: () => void, connectAlone: () => void): void {
+/** Shares the connection of this page with the other tabs of the browser. */
+export function share(page: SharingPage): Sharing {
+  const { me, tag, name, listeners, receive, restart, signIns, leaveForGood } = page;
   const { locks } = navigator;
-  // Browsers have no locks on pages of http:, except those of localhost.
-  if (isShared || isAlone || !locks || !globalThis.BroadcastChannel) return;
-  const { base, tag = "" } = getPageData();
-  const prefix = `tsweb/1${base}`;
-  const name = `${prefix}?${tag}`;
   const channel = new BroadcastChannel(name);
-  const signIns = new BroadcastChannel(prefix);
   const id = `${Math.random()}`;
+  /** The other tabs, by id, if this page leads them. */
+  const tabs = new Map<string, Tab>();
+  /** The request of the connection that is open. */
+  let openRequest: LiveRequest | undefined;
   /** The number of times that this tab got the lock. */
   let turns = 0;
+  let isLeader = false;
   let isLeaderHidden = false;
   let heardAt = performance.now();
-  leaving = new AbortController();
+  const leaving = new AbortController();
   const { signal } = leaving;
-  const left = new Promise<void>((resolve) =>
+  const left = new Promise<void>((resolve) => {
     signal.addEventListener("abort", () => {
       clearInterval(timer);
       channel.close();
-      signIns.close();
-      tabs.forEach(removeTab);
-      isShared = false;
-      isLeader = me.isServed = true;
+      removeTabs();
       resolve();
-    }),
-  );
+    });
+  });
 
-  /** Leaves the other tabs for good, unless this tab has left anyway. */
-  function leaveForGood(): void {
-    if (signal.aborted) return;
-    isAlone = true;
-    leaving.abort();
-    connectAlone();
+  const post = (message: Broadcast) => channel.postMessage(message);
+
+  /** Removes a tab and its listeners, if it is there. @returns whether it was */
+  function removeTab(removed: Tab | undefined): boolean {
+    for (const listener of listeners) if (listener.tab === removed) listeners.delete(listener);
+    return tabs.delete(removed?.id ?? "");
+  }
+
+  function removeTabs(): void {
+    for (const tab of tabs.values()) removeTab(tab);
   }
 
   /** Requests the lock of a tab. */
   function request(id: string, callback: () => unknown): void {
-    locks.request(name + id, { signal }, callback).catch(leaveForGood);
+    locks.request(name + id, { signal }, callback).catch(leaveUnlessLeft);
+  }
+
+  function leaveUnlessLeft(): void {
+    if (!signal.aborted) leaveForGood();
   }
 
   /** Sends a heartbeat; or replaces a leader that is hidden or silent, if this page is visible. */
@@ -125,7 +152,7 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
       .request(name, options, () => {
         if (signal.aborted) return;
         turn = ++turns;
-        tabs.forEach(removeTab);
+        removeTabs();
         openRequest = undefined;
         isLeader = true;
         sendHeartbeat();
@@ -142,15 +169,30 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
       });
   }
 
-  channel.onmessage = ({ data: { want, frames, beat, dismissed } }: MessageEvent<Broadcast>) => {
-    if (want) {
-      const { id } = want;
+  function want(): boolean {
+    if (!isLeader && me.id) post({ want: { ...me, subscriptions: page.getSubscriptions(me) } });
+    return !isLeader;
+  }
+
+  function sendHeartbeat(): void {
+    post({
+      beat: [
+        document.hidden,
+        openRequest?.tabs?.map(({ id, version }) => id + version),
+        new Map(openRequest?.subscriptions.map(({ channel, position }) => [channel, position])),
+      ],
+    });
+  }
+
+  channel.onmessage = ({ data: { want: wanted, frames, beat, dismissed } }: MessageEvent<Broadcast>) => {
+    if (wanted) {
+      const { id } = wanted;
       const known = tabs.get(id);
-      if (!isLeader || known?.version === want.version) return;
+      if (!isLeader || known?.version === wanted.version) return;
       removeTab(known);
-      want.isServed = false;
-      tabs.set(id, want);
-      for (const subscription of want.subscriptions) listeners.add({ ...subscription, tab: want });
+      wanted.isServed = false;
+      tabs.set(id, wanted);
+      for (const subscription of wanted.subscriptions) listeners.add({ ...subscription, tab: wanted });
       if (!known) request(id, () => removeTab(tabs.get(id)) && restart(MERGE_MS));
       if (document.hidden) sendHeartbeat(); // a visible tab replaces this one
       restart(MERGE_MS);
@@ -158,17 +200,17 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
     }
     heardAt = performance.now();
     if (frames && me.isServed && receive(frames)) restart();
-    if (dismissed === me.id) leaveForGood();
+    if (dismissed === me.id) leaveUnlessLeft();
     if (!beat) return;
     const [isHidden, served, positions] = beat;
     isLeaderHidden = isHidden;
-    if (!served?.includes(me.id + me.version)) postWant();
+    if (!served?.includes(me.id + me.version)) want();
     else if (!isLeader) {
       me.isServed = true;
-      disconnect();
+      page.disconnect();
       for (const { tab, channel, position } of listeners) {
         const reached = positions.get(channel);
-        if (tab === me && (!reached || isLater(reached, position))) restart();
+        if (tab === me && (!reached || page.isLater(reached, position))) restart();
       }
     }
     if (!isLeader) check();
@@ -177,9 +219,6 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
   signIns.postMessage(tag);
   const timer = setInterval(check, HEARTBEAT_MS);
   document.addEventListener("visibilitychange", check, { signal });
-  post = (message) => channel.postMessage(message);
-  isShared = true;
-  isLeader = me.isServed = false;
   me.id = "";
   request(id, () => {
     me.id = id;
@@ -187,43 +226,30 @@ export function join(restart: (ms?: number) => void, disconnect: () => void, con
     return left;
   });
   lead({ signal });
-}
+  if (page.hasLock) lead({ steal: true });
 
-/** Stops sharing, so that the page can be frozen or kept in the back/forward cache, and other tabs need not wait. */
-export function leave(): void {
-  if (isShared) leaving.abort();
-}
-
-/** Passes frames of the connection to the other tabs. */
-export function passOn(frames: readonly Frame[]): void {
-  if (tabs.size && frames.length) post({ frames });
-}
-
-/** Posts what this tab wants. */
-export function postWant(): void {
-  if (me.id) post({ want: { ...me, subscriptions: getSubscriptions(me) } });
-}
-
-/** Notifies the other tabs that a connection is open, before any of its frames. */
-export function announce(request: LiveRequest): void {
-  openRequest = request;
-  for (const tab of request.tabs) tab.isServed = true;
-  if (isShared) sendHeartbeat();
-}
-
-/** Lets the tab that has joined last connect itself, because one connection cannot have the channels of all. */
-export function dismissTab(): void {
-  const tab = [...tabs.values()].pop();
-  removeTab(tab);
-  post({ dismissed: tab?.id });
-}
-
-function sendHeartbeat(): void {
-  post({
-    beat: [
-      document.hidden,
-      openRequest?.tabs.map(({ id, version }) => id + version),
-      new Map(openRequest?.subscriptions.map(({ channel, position }) => [channel, position])),
-    ],
-  });
+  return {
+    get isFollower() {
+      return !isLeader;
+    },
+    want,
+    complete(request) {
+      request.tabs = [me, ...tabs.values()];
+      request.tokens = [...new Set(request.tabs.flatMap(({ tokens }) => tokens))];
+    },
+    announce(request) {
+      openRequest = request;
+      for (const tab of request.tabs ?? []) tab.isServed = true;
+      sendHeartbeat();
+    },
+    passOn(frames) {
+      if (tabs.size && frames.length) post({ frames });
+    },
+    dismiss() {
+      const tab = [...tabs.values()].pop();
+      if (tab) post({ dismissed: tab.id });
+      return removeTab(tab);
+    },
+    leave: () => leaving.abort(),
+  };
 }

@@ -19,8 +19,8 @@ import {
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
-import { buildRequest, type Frame, type LiveRequest, me, receive, type Subscription, tabs } from "./live-listeners.ts";
-import { announce, dismissTab, isLeader, isShared, join, leave, passOn, postWant } from "./live-tabs.ts";
+import { type Frame, getSubscriptions, type LiveRequest, me, receive, type Subscription } from "./live-listeners.ts";
+import { isWaiting, join, leave, sharing, signIns } from "./live-sharing.ts";
 import { getPageData } from "./page-data.ts";
 import { getNavigation } from "./reload.ts";
 import { HIDDEN_MS, IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
@@ -54,8 +54,7 @@ export function restart(ms = 0): void {
   restartTimer ??= setTimeout(() => {
     restartTimer = undefined;
     me.version++;
-    if (isLeader) void run();
-    else postWant();
+    if (!isWaiting && !sharing?.want()) void run();
   }, ms);
 }
 
@@ -65,15 +64,13 @@ async function run(): Promise<void> {
   if (attempt !== open) attempt?.abort();
   if (open?.signal.aborted === false) failures = 0;
   // Without other tabs, the open one may be the last connection that the browser allows.
-  if (!isShared) open?.abort();
-  while (run === currentRun && isLeader) {
-    const request = buildRequest();
+  if (!signIns) open?.abort();
+  while (run === currentRun && !sharing?.isFollower) {
+    const request: LiveRequest = { subscriptions: getSubscriptions(), tokens: me.tokens };
+    sharing?.complete(request);
     const size = Math.max(request.subscriptions.length, request.tokens.length);
     if (!size) break;
-    if (size > maxFeeds && tabs.size) {
-      dismissTab();
-      continue;
-    }
+    if (size > maxFeeds && sharing?.dismiss()) continue;
     const isStream = !isReleased && performance.now() >= streamAt;
     const controller = new AbortController();
     attempt = controller;
@@ -119,7 +116,7 @@ function releaseStream(): void {
 
 /** Opens the event stream again after {@link releaseStream}, or if nothing was received for long: after a sleep. */
 function resumeStream(): void {
-  if (!isLeader || (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS)) return;
+  if (sharing?.isFollower || (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS)) return;
   isReleased = false;
   retry();
 }
@@ -133,7 +130,7 @@ function disconnect(): void {
 
 /** Shares the connection with other tabs, unless this page does so already. */
 function shareConnection(): void {
-  join(restart, disconnect, connectAlone);
+  join({ restart, disconnect }, connectAlone);
 }
 
 /** Connects without other tabs. */
@@ -173,8 +170,7 @@ function handleVisibility(ms: number): void {
   clearTimeout(hideTimer);
   if (!document.hidden) resumeStream();
   // Over HTTP/1.x a browser has six connections per site, shared by all tabs: six event streams would block every other request.
-  else if (!isShared && getNavigation()?.nextHopProtocol.startsWith("http/1"))
-    hideTimer = setTimeout(releaseStream, ms);
+  else if (!signIns && getNavigation()?.nextHopProtocol.startsWith("http/1")) hideTimer = setTimeout(releaseStream, ms);
 }
 
 async function stream(request: LiveRequest, controller: AbortController): Promise<void> {
@@ -225,6 +221,7 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
   // Only new feeds can help if the key has changed or the URL is too long.
   if (/40[03]|414/.test(`${status}`)) {
     console.error(`Feeds refused (${status})`);
+    succeed(request, controller);
     share(advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" })));
     return;
   }
@@ -246,12 +243,13 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
 function succeed(request: LiveRequest, controller: AbortController): void {
   if (open !== controller) open?.abort();
   open = controller;
-  announce(request);
+  me.isServed = true;
+  sharing?.announce(request);
 }
 
 /** Passes frames to all tabs. */
 function share(frames: readonly Frame[]): void {
-  passOn(frames);
+  sharing?.passOn(frames);
   if (receive(frames)) restart();
 }
 

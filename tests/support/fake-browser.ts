@@ -15,6 +15,12 @@ export async function compileTabs(): Promise<Script> {
     configFile: false,
     logLevel: "silent",
     define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [
+      {
+        name: "chunk",
+        transform: (code) => code.replace(/import\("[^"]+live-tabs[^"]+"\)/, "loadChunk().then(() => $&)"),
+      },
+    ],
     build: { write: false, minify: false, lib: { entry, formats: ["iife"], name: "page" } },
   });
   const [{ output }] = built as Rolldown.RolldownOutput[] as [Rolldown.RolldownOutput]; // of a library with one format
@@ -36,7 +42,7 @@ type Task = () => void;
 
 interface LockRequest {
   readonly tab: FakeTab;
-  readonly callback: () => unknown;
+  readonly callback: (lock: object | null) => unknown;
   readonly reject: (error: DOMException) => void;
   readonly resolve: (value: unknown) => void;
 }
@@ -50,7 +56,7 @@ class FakeLocks {
     return this.#queues.get(name)?.[0]?.tab;
   }
 
-  request(tab: FakeTab, name: string, options: LockOptions, callback: () => unknown): Promise<unknown> {
+  request(tab: FakeTab, name: string, options: LockOptions, callback: LockRequest["callback"]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const queue = this.#queues.get(name) ?? [];
       this.#queues.set(name, queue);
@@ -61,6 +67,10 @@ class FakeLocks {
         queue.unshift(request);
         robbed?.tab.run(() => robbed.reject(abort("The lock was stolen.")));
         this.#grant(name, request);
+        return;
+      }
+      if (options.ifAvailable && queue[0]) {
+        tab.run(() => resolve(callback(null)));
         return;
       }
       options.signal?.addEventListener("abort", () => {
@@ -86,7 +96,7 @@ class FakeLocks {
     request.tab.run(async () => {
       const queue = this.#queues.get(name) ?? [];
       if (queue[0] !== request) return; // stolen, or the tab has ended
-      request.resolve(await request.callback());
+      request.resolve(await request.callback({}));
       if (queue[0] !== request) return;
       queue.shift();
       if (queue[0]) this.#grant(name, queue[0]);
@@ -127,6 +137,13 @@ export class FakeBrowser {
   isDown = false;
   /** How long the server takes to respond, in milliseconds. */
   latencyMs = 5;
+  /** How long the chunk takes that shares a connection, in milliseconds. */
+  chunkMs = 5;
+  /** How often it was loaded. */
+  chunkCount = 0;
+  /** A tab that cannot load it, and those that could not. */
+  failingTab: FakeTab | undefined;
+  readonly failed = new Set<FakeTab>();
   /** The largest number of streams at one time. */
   maxStreams = 0;
   requestCount = 0;
@@ -194,6 +211,17 @@ export class FakeBrowser {
         });
         tab.run(() => resolve(new Response(body, { headers: { "content-type": "text/event-stream" } })));
       }, this.latencyMs);
+    });
+  }
+
+  /** Loads the chunk that shares a connection. */
+  loadChunk(tab: FakeTab): Promise<void> {
+    this.chunkCount += 1;
+    const isFailing = tab === this.failingTab;
+    if (isFailing) this.failed.add(tab);
+    return new Promise((resolve, reject) => {
+      const settle = () => (isFailing ? reject(new TypeError("Failed to fetch")) : resolve());
+      setTimeout(() => tab.run(settle), this.chunkMs);
     });
   }
 
@@ -391,7 +419,7 @@ export class FakeTab {
     const openedAt = performance.now();
     const pageData = JSON.stringify({ base: "", views: [], tag: browser.signIn });
     const locks = {
-      request: (name: string, options: LockOptions, callback: () => unknown) =>
+      request: (name: string, options: LockOptions, callback: LockRequest["callback"]) =>
         browser.locks.request(this, name, options, callback),
     };
     class BroadcastChannel extends FakeChannel {
@@ -414,6 +442,7 @@ export class FakeTab {
         getEntriesByType: () => [{ nextHopProtocol: "http/1.1", type: "navigate" }],
       },
       BroadcastChannel,
+      loadChunk: () => browser.loadChunk(this),
       fetch: (url: string, init: Parameters<FakeBrowser["fetch"]>[2]) => browser.fetch(this, url, init),
       setTimeout: (fn: Task, ms: number) => this.#startTimer(fn, ms, setTimeout),
       setInterval: (fn: Task, ms: number) => this.#startTimer(fn, ms, setInterval),

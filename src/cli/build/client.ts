@@ -97,10 +97,10 @@ export interface ClientBuildOptions {
 }
 
 /**
- * The specifier of the code that sends forms, in a dynamic import. It is replaced by the URL of a chunk, because Vite adds
- * a helper of 0.9 KB to pages with a dynamic import that it knows.
+ * The code that sends forms, or shares a connection with other tabs, in a dynamic import. The specifier is replaced by the URL of a
+ * chunk, because Vite adds a helper of 0.9 KB to pages with a dynamic import that it knows.
  */
-const FORM_SENDING = '"./form-sending.js"';
+const ON_DEMAND = /(?<=\bimport\()"\.\/(form-sending|live-tabs)\.js"/;
 
 /** The module of Preact itself, without `preact/hooks` and others. */
 const PREACT_MODULE = /[\\/]node_modules[\\/]preact[\\/]dist[\\/]preact\.(?:m?js|module\.js)$/;
@@ -116,7 +116,7 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
   const scripts = inputs.views.length > 0 ? [ISLANDS, ...inputs.views] : [];
   const files = [...scripts, ...sheets];
   const hashedFiles: string[] = [];
-  const formChunks = new Map<string, string>();
+  const chunksOnDemand = new Map<string, string>();
   let builtFiles: BuiltFiles = { scripts: new Map(), styleSources: new Map() };
   return {
     hasInputs: files.length > 0,
@@ -131,16 +131,17 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
           const smaller = withoutSuspendedHydration(code);
           return smaller === undefined ? null : { code: smaller, map: null };
         }
-        if (!code.includes(FORM_SENDING) || chunkGroupOf(id, ownDistFolders(root)) !== "forms") return null;
-        const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), "form-sending.js") });
-        formChunks.set(id, chunk);
-        return { code: code.replace(FORM_SENDING, `import.meta.ROLLUP_FILE_URL_${chunk}`), map: null };
+        const name = ON_DEMAND.exec(code)?.[1];
+        if (!name || chunkGroupOf(id, ownDistFolders(root)) === undefined) return null;
+        const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), `${name}.js`) });
+        chunksOnDemand.set(id, chunk);
+        return { code: code.replace(ON_DEMAND, `import.meta.ROLLUP_FILE_URL_${chunk}`), map: null };
       },
       generateBundle: {
         order: "post",
         handler(options, bundle) {
           hashedFiles.push(...hashedNames(bundle, options).map((name) => `/${name}`));
-          const onDemand = [...formChunks].map(([id, chunk]) => [id, this.getFileName(chunk)] as const);
+          const onDemand = [...chunksOnDemand].map(([id, chunk]) => [id, this.getFileName(chunk)] as const);
           builtFiles = readBuiltFiles(bundle, new Map(onDemand));
         },
       },
