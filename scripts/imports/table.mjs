@@ -47,7 +47,7 @@ export const MAY_IMPORT = {
     "config",
     "logging",
   ],
-  live: ["backends", "revocation", "bodies", "http", "session", "rate-limit", "config", "logging"],
+  live: ["rpc", "backends", "revocation", "bodies", "http", "session", "rate-limit", "config", "logging"],
   forms: ["rpc", "limits", "bodies", "http", "config", "logging (types)"],
   pages: ["text", "forms", "bodies", "rpc", "session", "http", "browser", "config", "logging (types)"],
   auth: ["session", "rate-limit", "http"],

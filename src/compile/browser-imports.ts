@@ -104,6 +104,14 @@ function importAdvice(name: string, local: string | undefined, { scopes }: Modul
   return `${type} it to a file without ".server" in its path, which both sides import and browsers may receive.`;
 }
 
+/** Returns the error message for an import of a query: it has no address, so that a browser cannot choose its arguments. */
+function queryMessage(name: string, path: string): string {
+  return (
+    `"${name}" is a query of ${path}, which browsers cannot call. Pass \`await ${name}.live(…)\` from the page as a prop, or return ` +
+    'it from a server function, and call `live(props.…)` of "tsweb/browser" here.'
+  );
+}
+
 /** The imports of a browser module from server modules. */
 export interface BrowserImports {
   /** The module without imports that refer to types only. Absent when nothing was removed. */
@@ -234,6 +242,7 @@ class BrowserImportCheck {
     const entry = facts.exports.named.find((exported) => exported.name === name);
     const declaration = facts.declarations.find((candidate) => candidate.name === name);
     if (entry?.isType) return `"${name}" is a type. Import it with \`import type { ${name} }\`.`;
+    if (declaration?.kind === "query") return queryMessage(name, path);
     if (declaration && declaration.kind !== "server") {
       return `"${name}" is a ${declaration.kind} of ${path} whose path is not written as text, so browser code cannot link to it. Write its path as text.`;
     }

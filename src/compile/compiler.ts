@@ -276,11 +276,11 @@ export class Compiler {
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
     const hashed = !this.isDev && !this.isTest;
-    const { functions, files } = await strictSignatures(facts, resolver, { documented, hashed });
-    this.recorder.recordServerModule(facts, functions);
+    const signatures = await strictSignatures(facts, resolver, { documented, hashed });
+    this.recorder.recordServerModule(facts, signatures.functions);
     // Vite does not see imports of types, so it would not compile this module again when they change.
-    for (const typeFile of files) context.addWatchFile(typeFile);
-    return emitServerCode(facts, functions, this.modules.root, { hasTemplates: this.hasTemplates });
+    for (const typeFile of signatures.files) context.addWatchFile(typeFile);
+    return emitServerCode(facts, signatures, this.modules.root, { hasTemplates: this.hasTemplates });
   }
 
   /** Returns what rules know of the project. */

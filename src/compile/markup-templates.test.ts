@@ -107,7 +107,12 @@ it("maps every expression to its place in the source, so that stacks have its li
     "  </tr>",
     ");",
   ].join("\n");
-  const compiled = emitServerCode(readModule({ file: "/app/a.tsx", code }, "/app"), [], "/app", { hasTemplates: true });
+  const compiled = emitServerCode(
+    readModule({ file: "/app/a.tsx", code }, "/app"),
+    { functions: [], queries: [] },
+    "/app",
+    { hasTemplates: true },
+  );
   if (!compiled) throw new Error("The module has no templates.");
   const map = new SourceMap(JSON.parse(compiled.map.toString()));
   for (const name of ["keyOf", "idOf", "nameOf", "Total", "totalOf", "tagOf"]) {

@@ -99,8 +99,7 @@ async function compileForServer(code: string, file: string): Promise<Compiled | 
   if (!mayContainDeclarations(code) && !/\.[jt]sx$/.test(file)) return undefined;
   const facts = modules.readText({ file, code });
   await checkModule(facts, resolver());
-  const { functions } = await strictSignatures(facts, resolver());
-  return emitServerCode(facts, functions, modules.root);
+  return emitServerCode(facts, await strictSignatures(facts, resolver()), modules.root);
 }
 
 function resolver(): ModuleResolver {

@@ -12,7 +12,14 @@ import {
   resolveExport,
 } from "./modules/index.ts";
 import { checkModuleAlone, mayBreakRule } from "./rules/index.ts";
-import { type ImportedName, isInNodeModules, isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
+import {
+  type FunctionNode,
+  type ImportedName,
+  isInNodeModules,
+  isScript,
+  type SourceFile,
+  sourceLocation,
+} from "./syntax/index.ts";
 import {
   addParameterShapes,
   readResultShape,
@@ -33,11 +40,11 @@ export interface Compiled {
  */
 export function mayContainDeclarations(code: string): boolean {
   const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
-  return (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) || mayBreakRule(code);
+  return (importsDeclarations && /\b(?:server|query|page|route|view|state)\b/.test(code)) || mayBreakRule(code);
 }
 
 /**
- * Compiles a module for the server: each declaration (`server()`, `page()`, `route()`, `view()`) gets its metadata
+ * Compiles a module for the server: each declaration (`server()`, `query()`, `page()`, `route()`, `view()`) gets its metadata
  * as its last argument. Line numbers do not change. Other modules are not read, so the shapes for strict
  * applications come from the types of this module alone.
  *
@@ -51,34 +58,34 @@ export function compileServerModule(code: string, options: { file: string; root:
   if (!isScript(file) || !mayContainDeclarations(code)) return undefined;
   const facts = readModule({ file, code }, options.root.replaceAll("\\", "/"));
   checkModuleAlone(facts);
-  return emitServerCode(facts, strictSignaturesWithin(facts), options.root);
+  return emitServerCode(
+    facts,
+    addShapes(facts, () => undefined),
+    options.root,
+  );
 }
 
 /**
  * Returns the server code of a module; `undefined` for a module in which nothing changes.
  *
- * @param functions the signatures of its server functions, with the shapes that strict applications check
+ * @param signatures those of its server functions and queries, with the shapes that strict applications check
  * @param options.hasTemplates whether its static markup becomes templates
  */
 export function emitServerCode(
   facts: ModuleFacts,
-  functions: readonly Signature[],
+  { functions, queries }: ModuleSignatures,
   root: string,
   { hasTemplates = false }: { readonly hasTemplates?: boolean } = {},
 ): Compiled | undefined {
   const text = new MagicString(facts.source.code);
   if (hasTemplates) emitTemplates(text, facts);
   else if (facts.declarations.length === 0) return undefined;
-  const signatures = [...functions];
-  const views = [...facts.views];
+  const metadata = { server: [...functions], query: [...queries], view: [...facts.views] };
   for (const declaration of facts.declarations) {
-    const metadata =
-      declaration.kind === "server"
-        ? signatures.shift()
-        : declaration.kind === "view"
-          ? views.shift()
-          : pageSource(declaration, facts.source, root);
-    appendArgument(text, declaration, JSON.stringify(metadata));
+    const { kind } = declaration;
+    const value =
+      kind === "page" || kind === "route" ? pageSource(declaration, facts.source, root) : metadata[kind].shift();
+    appendArgument(text, declaration, JSON.stringify(value));
   }
   if (!text.hasChanged()) return undefined;
   return {
@@ -87,7 +94,7 @@ export function emitServerCode(
   };
 }
 
-const MAX_ARGUMENTS = { server: 2, page: 3, route: 3, view: 1 } as const;
+const MAX_ARGUMENTS = { server: 2, query: 2, page: 3, route: 3, view: 1 } as const;
 
 function appendArgument(text: MagicString, { kind, call }: Declaration, literal: string): void {
   const last = call.arguments.at(-1);
@@ -100,16 +107,23 @@ function pageSource({ nameRange }: Declaration, source: SourceFile, root: string
   return { file: relativePath(source.file, root), line: sourceLocation(source, nameRange.start).line };
 }
 
-/** The signatures of a module's server functions, with the shapes that strict applications check. */
-interface StrictSignatures {
+/** The signatures of a module, with the shapes that strict applications check. */
+interface ModuleSignatures {
+  /** Those of its server functions, in source order. */
   readonly functions: readonly Signature[];
+  /** Those of its queries, in source order. */
+  readonly queries: readonly Signature[];
+}
+
+/** The signatures of a module, from its types and those of other modules. */
+interface StrictSignatures extends ModuleSignatures {
   /** The other files whose types were read. When one of them changes, the signatures must be read again. */
   readonly files: readonly string[];
 }
 
 /** Adds shapes to the signatures of a module, from the types of this module alone. */
 export function strictSignaturesWithin(facts: ModuleFacts): readonly Signature[] {
-  return addShapes(facts, () => undefined);
+  return addShapes(facts, () => undefined).functions;
 }
 
 /** The options of {@link strictSignatures}. */
@@ -140,8 +154,8 @@ export async function strictSignatures(
       if (!declarations.has(key)) missing.set(key, [from, imported]);
       return declarations.get(key);
     };
-    const functions = addShapes(facts, lookup, { documentation, hashed });
-    if (missing.size === 0) return { functions, files: [...files] };
+    const signatures = addShapes(facts, lookup, { documentation, hashed });
+    if (missing.size === 0) return { ...signatures, files: [...files] };
     for (const [key, [from, imported]] of missing) {
       const id = await resolver.resolve(imported.source, from.source.file);
       const declaration =
@@ -160,20 +174,22 @@ export async function strictSignatures(
 }
 
 function addShapes(
-  { functions, functionNodes, ...module }: ModuleFacts,
+  { functions, functionNodes, queries, queryNodes, ...module }: ModuleFacts,
   lookup: TypeLookup,
   { documentation, hashed = false }: { documentation?: DocumentationReader | undefined; hashed?: boolean } = {},
-): readonly Signature[] {
-  return functions.map((signature, index) => {
-    const fn = functionNodes[index];
+): ModuleSignatures {
+  const complete = (signature: Signature, fn: FunctionNode | undefined): Signature => {
     const withShapes = fn ? addParameterShapes(signature, fn, module, lookup) : signature;
     const hash = fn && hashed ? signatureHash(withShapes, readResultShape(fn, module, lookup)) : undefined;
-    return {
-      ...withShapes,
-      ...(hash === undefined ? {} : { hash }),
+    return { ...withShapes, ...(hash === undefined ? {} : { hash }) };
+  };
+  return {
+    functions: functions.map((signature, index) => ({
+      ...complete(signature, functionNodes[index]),
       ...(documentation ? { documentation: documentation(index, lookup) } : {}),
-    };
-  });
+    })),
+    queries: queries.map((signature, index) => complete(signature, queryNodes[index])),
+  };
 }
 
 /** Returns the declaration of a type that a module exports. */

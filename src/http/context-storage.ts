@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import type { RequestContext } from "./request-context.ts";
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
+import type { QueryRun, RequestContext } from "./request-context.ts";
 
 // Lives as long as the process. It holds no request itself: Node associates the store with asynchronous calls.
 const storage = new AsyncLocalStorage<RequestContext | undefined>();
@@ -33,6 +33,17 @@ export function runOutsideRequests<T>(work: () => T): T {
   return runOutsideTraces ? runOutsideTraces(() => storage.run(undefined, work)) : storage.run(undefined, work);
 }
 
+/** Created outside every request. It lives as long as the process. */
+const outside = new AsyncResource("tsweb outside requests");
+
+/**
+ * Runs `work` in a context of its own, with nothing of the current request: neither its trace, nor what the application itself has
+ * stored for it in an `AsyncLocalStorage`, such as the user, which a run for several users must not find.
+ */
+export function runDetached<T>(context: RequestContext, work: () => T): T {
+  return outside.runInAsyncScope(() => runInContext(context, work));
+}
+
 /** Returns the context of the current request; `undefined` outside a request. */
 export function currentContext(): RequestContext | undefined {
   return storage.getStore();
@@ -41,14 +52,56 @@ export function currentContext(): RequestContext | undefined {
 /**
  * Returns the context of the current request.
  *
- * @param caller the public function or property that needs it, for the error message, such as `session.user()`
- * @throws Error outside a request
+ * @param caller the public function or property that needs it, for the error message, such as `request.path`
+ * @throws Error outside a request, and in a query, which has none
  */
 export function requireContext(caller: string): RequestContext {
   const context = storage.getStore();
-  if (context) return context;
+  if (context && !context.queryRun) return context;
+  throw context?.queryRun ? queryError(caller, context.queryRun) : outsideError(caller);
+}
+
+/**
+ * Returns the context whose session is read: that of the current request, or that of the run of a query for one sign-in.
+ *
+ * @throws Error outside a request, and in a run of a query that several sign-ins share. The run is then recorded as one that has
+ *   read the session, so that it has no effect to catch the error.
+ */
+export function requireSessionContext(caller: string): RequestContext {
+  const context = storage.getStore();
+  if (!context) throw outsideError(caller);
+  if (!context.queryRun?.isShared) return context;
+  context.queryRun.hasReadSession = true;
   throw new Error(
+    `${caller} was read in a run of the query ${context.queryRun.name} for several sign-ins. tsweb discards this run, and runs the ` +
+      "query for each sign-in. Let the query end with this error.",
+  );
+}
+
+function outsideError(caller: string): Error {
+  return new Error(
     `${caller} was used outside a request. It works inside a page, a server function or a route, and in code that ` +
       "they call or start. Do not use it at module level, or in a timer that module-level code started.",
+  );
+}
+
+function queryError(caller: string, { name }: QueryRun): Error {
+  return new Error(
+    `${caller} was used in the query ${name}, which runs outside every request: its value is for all who see the same. Pass what ` +
+      "it needs of the request as an argument, or do this in the page or server function. A query may read the session.",
+  );
+}
+
+/**
+ * Throws in a run of a query, which only reads.
+ *
+ * @param caller the public function that would change something
+ */
+export function rejectInQuery(caller: string): void {
+  const run = storage.getStore()?.queryRun;
+  if (!run) return;
+  throw new Error(
+    `${caller} was called in the query ${run.name}. A query only reads, because it runs again whenever one of its channels has a ` +
+      "message. Do this in the server function that makes the change.",
   );
 }

@@ -1,7 +1,16 @@
 export { BodyLimit, type ClientBytes, formatBytes } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
-export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
+export {
+  currentContext,
+  rejectInQuery,
+  requireContext,
+  requireSessionContext,
+  runDetached,
+  runInContext,
+  runOutsideRequests,
+  setTraceExit,
+} from "./context-storage.ts";
 export { ContextKey, ContextValues, PUBLISHED } from "./context-values.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
 export {
@@ -48,7 +57,7 @@ export {
   redirectTarget,
 } from "./redirect.ts";
 export { MAX_COOKIE_BYTES, request } from "./request.ts";
-export type { RequestTrace } from "./request-context.ts";
+export type { QueryRun, RequestTrace } from "./request-context.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
 export {

@@ -16,6 +16,16 @@ export interface CookieAttributes {
   readonly maxAge?: number;
 }
 
+/** A run of a query, which belongs to no request: its value is for all who see the same. */
+export interface QueryRun {
+  /** The name of the query, for messages. */
+  readonly name: string;
+  /** Whether its value is for receivers of several sign-ins, so that it must not depend on a session. */
+  readonly isShared: boolean;
+  /** Whether a shared run has read the session, also if the query has caught the error: its value is for nobody. */
+  hasReadSession: boolean;
+}
+
 /** The values that a {@link RequestContext} is created from. */
 export interface RequestContextInit {
   readonly inbound: InboundRequest;
@@ -29,6 +39,8 @@ export interface RequestContextInit {
   readonly revocationOrder?: number;
   /** Limits the bodies of the client. Without it, they are not counted. */
   readonly bodyLimit?: BodyLimit;
+  /** The run of a query that the context is for, in place of a request. */
+  readonly queryRun?: QueryRun;
 }
 
 /**
@@ -42,6 +54,8 @@ export class RequestContext {
   /** The address of the client, behind trusted proxies. @see docs/protocol.md 2.8 */
   readonly address: string;
   readonly config: Config;
+  /** The run of a query, in place of a request: only the session, and what the application provides, can be used in it. */
+  readonly queryRun: QueryRun | undefined;
   /** Whether the request is in the turn of the event loop in which it began, so that nothing can have changed since. */
   isInFirstTurn = false;
   /** How far the process had read the revocations when the request began, or when they were read for the first time. */
@@ -98,6 +112,7 @@ export class RequestContext {
     this.#provided = init.provided;
     this.revocationOrder = init.revocationOrder ?? 0;
     this.#bodyLimit = init.bodyLimit;
+    this.queryRun = init.queryRun;
   }
 
   /** Returns the context of the same request without anything that was set in this one. Its cookies are sent to nobody. */

@@ -28,6 +28,8 @@ import { handlePoll } from "./poll.ts";
 import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
 import { signInTag } from "./presence-token.ts";
 import { publishTo } from "./publish.ts";
+import { DirectReader } from "./queries/query-reader.ts";
+import type { QueryHost, QueryReader } from "./queries/query-run.ts";
 import { type LiveConnection, LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
 
@@ -52,6 +54,7 @@ export interface LiveUpdatesOptions {
   readonly secrets: readonly Uint8Array[];
   /** Limits the event streams and polls that a client has open. Above the limit, polls wait for at most 10 seconds. */
   readonly connectionLimit: ConcurrencyLimit;
+  readonly queries: QueryHost;
 }
 
 /** The live updates of one application: its bus, its event streams and its polls. */
@@ -60,6 +63,8 @@ export class LiveUpdates {
   readonly bus: AppBus;
   /** What was published and delivered since the start. */
   readonly counts = new LiveCounts();
+  /** Reads the values of queries for pages. */
+  readonly queries: QueryReader;
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
   readonly #rate = memoryRateStore();
@@ -70,7 +75,7 @@ export class LiveUpdates {
   #drainedAtMs: number | null = null;
   #isClosed = false;
 
-  constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
+  constructor({ bus, log, secrets, connectionLimit, queries }: LiveUpdatesOptions) {
     this.bus = new AppBus({
       ...bus,
       log,
@@ -78,6 +83,7 @@ export class LiveUpdates {
       fingerprints: secretFingerprints(secrets),
       openHub: () => this.#openHub(),
     });
+    this.queries = new DirectReader(queries);
     this.#log = log;
     this.#connectionLimit = connectionLimit;
   }

@@ -1,5 +1,5 @@
 import type { Position } from "../backends/index.ts";
-import { currentContext, PUBLISHED } from "../http/index.ts";
+import { currentContext, PUBLISHED, rejectInQuery } from "../http/index.ts";
 import { type PublishArguments, toJson } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
 import type { AppBus } from "./app-bus.ts";
@@ -36,6 +36,7 @@ export async function publish<Name extends string>(name: Name, ...[data]: Publis
 
 /** Publishes to a bus of the caller's choice. The bus is opened only for a valid message. */
 export async function publishTo(findBus: () => AppBus, name: string, data: unknown): Promise<void> {
+  rejectInQuery("publish()");
   checkChannelName(name, "publish");
   const json = toJson(data, { subject: `publish to ${name}` });
   const bytes = Buffer.byteLength(json);

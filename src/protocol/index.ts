@@ -109,9 +109,12 @@ export {
   type PresenceFrame,
 } from "./presence.ts";
 export {
+  DEFAULT_QUERY_KEY,
   type LiveHandle,
   MAX_PUBLISHED_CHANNELS,
   MAX_QUERIES,
+  MAX_QUERY_TOKEN_CHARS,
+  MAX_QUERY_VALUE_BYTES,
   PUBLISHED_HEADER,
   QUERY_EVENT,
   QUERY_VERSION_SEPARATOR,

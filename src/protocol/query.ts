@@ -14,6 +14,15 @@ export const TAGS_EVENT = "tags";
 /** The maximum number of tokens of queries of a POST request. @see docs/protocol.md 10.4 */
 export const MAX_QUERIES = 256;
 
+/** The maximum length of the token of a query, in characters. */
+export const MAX_QUERY_TOKEN_CHARS = 1_024;
+
+/** The maximum size of a value, in bytes of JSON. */
+export const MAX_QUERY_VALUE_BYTES = 256 * 1_024;
+
+/** The member that identifies the objects of a list, unless the option `key` of `query` names another. */
+export const DEFAULT_QUERY_KEY = "id";
+
 /** Separates a token of a query from the version of the value that the page has. */
 export const QUERY_VERSION_SEPARATOR = "~";
 

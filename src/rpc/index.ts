@@ -37,9 +37,12 @@ export {
   type FunctionDefinition,
   type float,
   type int,
+  isAllowed,
+  requireSignature,
   type ServerFunction,
   type ServerOptions,
   server,
+  unauthenticatedError,
 } from "./server.ts";
-export { checkTimeLimit } from "./time-limit.ts";
+export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
 export { isSecretName, issuesByField, type StandardSchema, validateArguments } from "./validate.ts";

@@ -205,13 +205,7 @@ export function server<F extends AnyFunction>(options: OptionsOf<F>, fn: F & Che
 export function server(...args: readonly unknown[]): unknown {
   const [first, second, compiled] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
-  if (!isSignature(compiled) || typeof run !== "function") {
-    throw new Error(
-      "server() was called in a module that tsweb has not compiled, so its arguments would not be checked. " +
-        "Run the application with `tsweb dev` or `tsweb build`, a script with `node --import tsweb/register`, " +
-        'and tests with the plugin of "tsweb/vite".',
-    );
-  }
+  requireSignature(compiled, run, "server()");
   checkOptions(options, compiled);
   const definition: FunctionDefinition = {
     signature: compiled,
@@ -261,8 +255,14 @@ function locationOf({ name, file }: Signature): string {
   return `server() of ${name} in ${file}`;
 }
 
-function isSignature(value: unknown): value is Signature {
-  return typeof value === "object" && value !== null && "params" in value;
+/** @throws Error unless the compile step has passed the signature of a function to its declaration */
+export function requireSignature(signature: unknown, fn: unknown, caller: string): asserts signature is Signature {
+  if (typeof signature === "object" && signature !== null && "params" in signature && typeof fn === "function") return;
+  throw new Error(
+    `${caller} was called in a module that tsweb has not compiled, so its arguments would not be checked. ` +
+      "Run the application with `tsweb dev` or `tsweb build`, a script with `node --import tsweb/register`, " +
+      'and tests with the plugin of "tsweb/vite".',
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type QueryDefinition, queryOf } from "../live/index.ts";
 import { type PageDefinition, pageOf, type RouteDefinition, routeOf } from "../pages/index.ts";
 import { endpointKey } from "../protocol/index.ts";
 import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
@@ -5,23 +6,26 @@ import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
 /** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
 export type Module = Readonly<Record<string, unknown>>;
 
-/** The functions, pages and routes that the modules of an application export. */
+/** The functions, queries, pages and routes that the modules of an application export. */
 export interface Listing {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
+  readonly queries: ReadonlyMap<string, QueryDefinition>;
   readonly pages: readonly PageDefinition[];
   readonly routes: readonly RouteDefinition[];
 }
 
 /**
- * Returns the functions, pages and routes that the modules of an application export.
+ * Returns the functions, queries, pages and routes that the modules of an application export.
  *
  * @throws TypeError for modules that are no list
- * @throws Error for two functions of one name, for two pages or routes of one path and method, for a function that is
+ * @throws Error for two functions or queries of one name, for two pages or routes of one path and method, for a function or query that is
  *   exported under another name than its own, and for a module that serves nothing. The message names the files.
  */
 export function listModules(modules: readonly Module[]): Listing {
   if (!Array.isArray(modules)) throw new TypeError(notListMessage(modules));
   const functions = new Map<string, FunctionDefinition>();
+  const queries = new Map<string, QueryDefinition>();
+  const named = new Map<string, NamedDeclaration>();
   const endpoints = new Map<string, PageDefinition | RouteDefinition>();
   modules.forEach((module, index) => {
     if (typeof module !== "object" || module === null) {
@@ -33,10 +37,18 @@ export function listModules(modules: readonly Module[]): Listing {
     let count = 0;
     for (const [name, value] of Object.entries(module)) {
       const definition = definitionOf(value);
+      const query = queryOf(value);
       const endpoint = pageOf(value) ?? routeOf(value);
-      if (definition) addFunction(functions, name, definition);
+      if (definition) {
+        addName(named, name, { definition, kind: "server function", ...definition.signature });
+        functions.set(name, definition);
+      }
+      if (query) {
+        addName(named, name, { definition: query, kind: "query", ...query });
+        queries.set(name, query);
+      }
       if (endpoint) addEndpoint(endpoints, endpoint);
-      if (definition || endpoint) count++;
+      if (definition || query || endpoint) count++;
     }
     if (count === 0) {
       const names = Object.keys(module).join(", ") || "nothing at all";
@@ -49,6 +61,7 @@ export function listModules(modules: readonly Module[]): Listing {
   const all = [...endpoints.values()];
   return {
     functions,
+    queries,
     pages: all.filter((endpoint) => endpoint.kind === "page"),
     routes: all.filter((endpoint) => endpoint.kind === "route"),
   };
@@ -63,26 +76,34 @@ function notListMessage(modules: unknown): string {
   );
 }
 
-function addFunction(
-  functions: Map<string, FunctionDefinition>,
-  exported: string,
-  definition: FunctionDefinition,
-): void {
-  const { name, file } = definition.signature;
+/** What an application has under a name of its own. */
+interface NamedDeclaration {
+  readonly definition: object;
+  readonly kind: "server function" | "query";
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+function addName(named: Map<string, NamedDeclaration>, exported: string, added: NamedDeclaration): void {
+  const { kind, name, file } = added;
   if (exported !== name) {
     throw new Error(
-      `new App: the server function ${name} of ${file} is exported as ${exported}. Callers use the name that it was ` +
+      `new App: the ${kind} ${name} of ${file} is exported as ${exported}. Callers use the name that it was ` +
         `declared with: export it as ${name}, or do not export it.`,
     );
   }
-  const earlier = functions.get(name);
-  if (earlier && earlier !== definition) {
+  const earlier = named.get(name);
+  if (earlier && earlier.definition !== added.definition) {
+    const kinds =
+      earlier.kind === kind
+        ? `two ${kind === "query" ? "queries" : "server functions"} are`
+        : `a ${earlier.kind} and a ${kind} are`;
     throw new Error(
-      `new App: two server functions are named ${name}, in ${formatLocation(earlier.signature)} and in ` +
-        `${formatLocation(definition.signature)}. Rename one of them.`,
+      `new App: ${kinds} named ${name}, in ${formatLocation(earlier)} and in ${formatLocation(added)}. Rename one of them.`,
     );
   }
-  functions.set(name, definition);
+  named.set(name, added);
 }
 
 function addEndpoint(

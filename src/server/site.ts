@@ -14,7 +14,7 @@ import {
   type SecurityOptions,
 } from "../http/index.ts";
 import { type CallCounter, RATE_STORE } from "../limits/index.ts";
-import { APP_BUS, createRealtime, LiveUpdates, type Realtime, revocationSource } from "../live/index.ts";
+import { APP_BUS, createRealtime, LiveUpdates, QUERY_READER, type Realtime, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
@@ -96,7 +96,7 @@ export function createSite(
   options: AppOptions,
   { config, listing, limits, rateStore, log, listeners, metrics }: SiteParts,
 ): Site {
-  const { functions, pages, routes } = listing;
+  const { functions, queries, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
   const openStreams = concurrencyLimit(config.maxStreamsPerClient);
@@ -109,6 +109,7 @@ export function createSite(
     log,
     secrets: [config.secret, ...config.previousSecrets],
     connectionLimit: openStreams,
+    queries: { queries, config, log, build, rpc_timeout: options.rpc_timeout, provided: () => provided },
   });
   const sessions = new AppSessions({ revocations: revocationSource(live.bus, config), log });
   sessions.onSignedOut = (sid) => live.signedOut(sid);
@@ -119,6 +120,13 @@ export function createSite(
     keyOf: clientKey,
     log,
   });
+  const provided = new ContextValues()
+    .set(APP_BUS, live.bus)
+    .set(SESSIONS, sessions)
+    .set(UPLOADS, uploads)
+    .set(RATE_STORE, rateStore)
+    .set(LINKED_SITE, { base, serves })
+    .set(QUERY_READER, live.queries);
   return {
     config,
     log,
@@ -155,12 +163,7 @@ export function createSite(
     warnOfMissingProxy: createProxyWarning(log),
     bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
     uploads,
-    provided: new ContextValues()
-      .set(APP_BUS, live.bus)
-      .set(SESSIONS, sessions)
-      .set(UPLOADS, uploads)
-      .set(RATE_STORE, rateStore)
-      .set(LINKED_SITE, { base, serves }),
+    provided,
     router,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
     files:

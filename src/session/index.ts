@@ -1,4 +1,4 @@
-export { AppSessions, type RevokedUser, SESSIONS, subjectOf } from "./app-sessions.ts";
+export { AppSessions, type RevokedUser, SESSION, SESSIONS, subjectOf } from "./app-sessions.ts";
 export type { Authenticate, BearerUser } from "./bearer.ts";
 export { identifyBearer, invalidTokenError, renewIdentity } from "./bearer.ts";
 export { hashToken, namesBearer, readBearerToken } from "./bearer-token.ts";
@@ -6,6 +6,7 @@ export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export {
   countedUser,
+  currentSession,
   currentTag,
   finalSessionWatcher,
   hasSessionEnded,
@@ -24,5 +25,6 @@ export {
   secretFingerprint,
   secretFingerprints,
 } from "./keys.ts";
+export type { VerifiedSession } from "./payload.ts";
 export { removeEndedSession, type Session, session } from "./session.ts";
 export { constantTimeEqual, hmacSha256, MAX_TOKEN_CHARS, signToken, verifyToken } from "./token.ts";

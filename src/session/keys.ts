@@ -3,7 +3,7 @@ import { type Config, processRealm } from "../config/index.ts";
 import { currentContext } from "../http/index.ts";
 
 /** The purpose of a key. Each has its own key, so that a token of one purpose is never valid for another. */
-export type Purpose = "session" | "feed" | "presence" | "csrf";
+export type Purpose = "session" | "feed" | "presence" | "query" | "csrf";
 
 /** The keys of one purpose. */
 export interface PurposeKeys {

@@ -1,6 +1,12 @@
 import { SIGNED_OUT_COOKIE } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import { adviseDeveloper, MAX_COOKIE_BYTES, type RequestContext, requireContext } from "../http/index.ts";
+import {
+  adviseDeveloper,
+  MAX_COOKIE_BYTES,
+  type RequestContext,
+  requireContext,
+  requireSessionContext,
+} from "../http/index.ts";
 import { type RevokedUser, SESSION, sessionsOf, subjectOf } from "./app-sessions.ts";
 import {
   type ApplicationClaims,
@@ -109,11 +115,11 @@ export const session: Session = Object.freeze<Session>({
   max_age: MAX_AGE_SECONDS,
 
   get sid() {
-    return currentSession(requireContext("session.sid"))?.sid ?? null;
+    return currentSession(requireSessionContext("session.sid"))?.sid ?? null;
   },
 
   get issued_at() {
-    const current = currentSession(requireContext("session.issued_at"));
+    const current = currentSession(requireSessionContext("session.issued_at"));
     return current && !current.isBearer ? new Date(current.iat * 1000) : null;
   },
 
@@ -136,11 +142,11 @@ export const session: Session = Object.freeze<Session>({
   },
 
   user<T>() {
-    return currentUser<T>(requireContext("session.user()"));
+    return currentUser<T>(requireSessionContext("session.user()"));
   },
 
   require<T>(...roles: Role[]) {
-    const context = requireContext("session.require()");
+    const context = requireSessionContext("session.require()");
     if (!roles.every((role) => typeof role === "string")) {
       throw new TypeError(
         `session.require: every role must be a string. Received: ${roles.map((role) => typeof role).join(", ")}. Pass ` +

@@ -3,6 +3,7 @@
  * them.
  */
 import { App, type AppOptions } from "../../src/app.ts";
+import { type Query, type QueryOptions, query } from "../../src/live/index.ts";
 import { type PageFunction, type PageOptions, page } from "../../src/pages/index.ts";
 import { type RouteFunction, type RouteOptions, type RoutePattern, route } from "../../src/pages/route.ts";
 import { view } from "../../src/pages/view.ts";
@@ -30,7 +31,12 @@ export function compiledServer<A extends readonly unknown[], R>(
   fn: (...args: A) => R,
   { params = {}, options = {}, ...rest }: CompiledServerOptions = {},
 ): ServerFunction<A, R> {
-  const signature: Signature = {
+  const signature: Signature = { ...signatureOf(name, params), ...rest };
+  return Reflect.apply(server, undefined, [options, fn, signature]);
+}
+
+function signatureOf(name: string, params: ParameterTypes): Signature {
+  return {
     name,
     file: `src/${name}.server.ts`,
     line: 1,
@@ -39,9 +45,17 @@ export function compiledServer<A extends readonly unknown[], R>(
       annotation: typeof value === "string" ? value : value.type,
       ...(typeof value === "string" ? { type: value } : value),
     })),
-    ...rest,
   };
-  return Reflect.apply(server, undefined, [options, fn, signature]);
+}
+
+/** Creates a query as a compiled module does. */
+export function compiledQuery<F>(
+  name: string,
+  options: QueryOptions<F>,
+  fn: F,
+  { params = {}, ...rest }: Pick<CompiledServerOptions, "params" | "keyed"> & { readonly hash?: string } = {},
+): Query<F> {
+  return Reflect.apply(query, undefined, [options, fn, { ...signatureOf(name, params), ...rest }]);
 }
 
 /** Creates a page as a compiled module does. */

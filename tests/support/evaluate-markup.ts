@@ -11,7 +11,7 @@ const FILE = "/app/src/markup.tsx";
 /** Returns the code of a module for the server before its JSX is compiled. */
 export function emitMarkup(code: string, hasTemplates = true): string {
   const facts = readModule({ file: FILE, code }, "/app");
-  return emitServerCode(facts, [], "/app", { hasTemplates })?.code ?? code;
+  return emitServerCode(facts, { functions: [], queries: [] }, "/app", { hasTemplates })?.code ?? code;
 }
 
 /**

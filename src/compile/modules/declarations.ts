@@ -14,7 +14,7 @@ import {
 } from "../syntax/index.ts";
 
 /** The functions of tsweb whose calls the compile step reads. */
-export type DeclarationKind = "server" | "page" | "route" | "view";
+export type DeclarationKind = "server" | "query" | "page" | "route" | "view";
 
 /** A call of one of these functions that initializes an export. */
 export interface Declaration {
@@ -39,7 +39,7 @@ export interface DeclaringModule {
 }
 
 const KINDS_BY_ENTRY_POINT: Readonly<Record<string, readonly DeclarationKind[]>> = {
-  tsweb: ["server", "page", "route"],
+  tsweb: ["server", "query", "page", "route"],
   "tsweb/browser": ["view"],
 };
 

@@ -28,12 +28,16 @@ export interface ModuleFacts {
   readonly program: ESTree.Program;
   readonly scopes: Scopes;
   readonly exports: ModuleExports;
-  /** The calls of `server()`, `page()`, `route()` and `view()`, in source order. */
+  /** The calls of `server()`, `query()`, `page()`, `route()` and `view()`, in source order. */
   readonly declarations: readonly Declaration[];
   /** The signatures of its server functions, in source order. */
   readonly functions: readonly Signature[];
   /** The nodes of its server functions, in the same order. */
   readonly functionNodes: readonly FunctionNode[];
+  /** The signatures of its queries, in source order. */
+  readonly queries: readonly Signature[];
+  /** The nodes of its queries, in the same order. */
+  readonly queryNodes: readonly FunctionNode[];
   /** Its views, by their exported names, in source order. */
   readonly views: readonly ViewSource[];
   /** Its pages and routes whose paths are written as text, in source order. */
@@ -59,24 +63,39 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   const file = relativePath(source.file, root);
   const functions: Signature[] = [];
   const functionNodes: FunctionNode[] = [];
+  const queries: Signature[] = [];
+  const queryNodes: FunctionNode[] = [];
   const views: ViewSource[] = [];
   for (const declaration of declarations) {
     mistakes.collect(() => {
       const fn = checkArguments(declaration, source);
       if (declaration.kind === "view") views.push({ file, name: declaration.name });
-      if (declaration.kind !== "server") return;
-      const serverFunction = readServerFunction(declaration, fn, { source, scopes, file });
-      functions.push(serverFunction.signature);
-      functionNodes.push(serverFunction.fn);
+      if (declaration.kind !== "server" && declaration.kind !== "query") return;
+      const isQuery = declaration.kind === "query";
+      const serverFunction = readServerFunction(declaration, fn, { source, scopes, file, isQuery });
+      if (isQuery) checkQuery(serverFunction.signature, serverFunction.fn, source);
+      (isQuery ? queries : functions).push(serverFunction.signature);
+      (isQuery ? queryNodes : functionNodes).push(serverFunction.fn);
     });
   }
   const endpoints = readEndpoints(declarations, source, mistakes);
   const text = { source, isServerModule: isServer, program, scopes, exports };
-  return { ...text, declarations, functions, functionNodes, views, endpoints, mistakes: mistakes.found };
+  return {
+    ...text,
+    declarations,
+    functions,
+    functionNodes,
+    queries,
+    queryNodes,
+    views,
+    endpoints,
+    mistakes: mistakes.found,
+  };
 }
 
 const CALL_FORMS = {
   server: { min: 1, max: 2, form: "server(fn) or server({ … }, fn)" },
+  query: { min: 2, max: 2, form: "query({ on: … }, fn)" },
   page: { min: 2, max: 3, form: "page(path, fn) or page(path, { … }, fn)" },
   route: { min: 2, max: 3, form: "route(pattern, fn) or route(pattern, { … }, fn)" },
   view: { min: 1, max: 1, form: "view(fn)" },
@@ -104,35 +123,66 @@ interface SignatureContext {
   readonly source: SourceFile;
   readonly scopes: Scopes;
   readonly file: string;
+  readonly isQuery: boolean;
 }
 
 function readServerFunction(
   declaration: Declaration,
   argument: Node,
-  { source, scopes, file }: SignatureContext,
+  { source, scopes, file, isQuery }: SignatureContext,
 ): { signature: Signature; fn: FunctionNode } {
   const { fn, typed } = findFunction(declaration, argument, scopes.module, source);
   const wrapped = argument.type === "TSAsExpression" || argument.type === "TSSatisfiesExpression";
   const typedElsewhere = declaration.typedElsewhere || typed || wrapped || Boolean(declaration.call.typeArguments);
   const { line } = sourceLocation(source, declaration.nameRange.start);
-  const signature = readSignature({ fn, name: declaration.name, file, line, typedElsewhere }, source, scopes);
+  const kind = isQuery ? "query" : "server function";
+  const signature = readSignature({ kind, fn, name: declaration.name, file, line, typedElsewhere }, source, scopes);
   return { signature, fn };
 }
 
-/** Returns the function that is passed to `server()`: inline, or declared in this module. */
+/**
+ * Rejects what only a server function can have: streamed values, files, and a default without a type. The types of `on` follow
+ * from those of the function only if every parameter has one.
+ */
+function checkQuery({ name, params, stream }: Signature, fn: FunctionNode, source: SourceFile): void {
+  const reject = (problem: string, at: Node): never => {
+    throw new CompileError(`The query "${name}" ${problem}`, source, at);
+  };
+  if (stream) reject("is written with function*, but a query has one value. Return an array, or use server().", fn);
+  for (const param of fn.params) {
+    const isUntyped =
+      param.type === "AssignmentPattern" && param.left.type === "Identifier" && !param.left.typeAnnotation;
+    if (isUntyped) {
+      reject(
+        `has a parameter with a default and without a type, so \`on\` would get no type for it. Write its type: \`${source.code.slice(param.left.start, param.left.end)}: … = ${source.code.slice(param.right.start, param.right.end)}\`.`,
+        param,
+      );
+    }
+  }
+  const file = params.findIndex(({ files }) => files);
+  if (file >= 0) {
+    reject(
+      "has a parameter for files, which no token can contain. Pass the id of a stored file.",
+      fn.params[file] ?? fn,
+    );
+  }
+}
+
+/** Returns the function that is passed to `server()` or `query()`: inline, or declared in this module. */
 function findFunction(
-  { name }: Declaration,
+  { name, kind }: Declaration,
   argument: Node,
   scope: Scope,
   source: SourceFile,
 ): { fn: FunctionNode; typed: boolean } {
   const reject = (problem: string): never => {
-    throw new CompileError(`${problem}. Write \`export const ${name} = server((…) => …)\`.`, source, argument);
+    const form = kind === "query" ? "query({ on: … }, (…) => …)" : "server((…) => …)";
+    throw new CompileError(`${problem}. Write \`export const ${name} = ${form}\`.`, source, argument);
   };
   const inner = unwrapExpression(argument);
   if (isFunctionNode(inner)) return { fn: inner, typed: false };
   if (inner.type !== "Identifier") {
-    return reject("server() needs a function written in this module, because its parameters are read from the source");
+    return reject(`${kind}() needs a function written in this module, because its parameters are read from the source`);
   }
   const binding = scope.findValue(inner.name);
   if (!binding) return reject(`"${inner.name}" is not declared in this module, so its parameters cannot be read`);

@@ -22,8 +22,10 @@ import {
   typeFacts,
 } from "../types/index.ts";
 
-/** A server function in its module. */
+/** A server function, or a query, in its module. */
 export interface ServerFunctionSource {
+  /** What it is, for messages. */
+  readonly kind: "server function" | "query";
   readonly fn: FunctionNode;
   readonly name: string;
   /** Its module, relative to the project's root. */
@@ -34,7 +36,7 @@ export interface ServerFunctionSource {
 }
 
 /**
- * Reads the signature of a server function from its parameters.
+ * Reads the signature of a server function, or of a query, from its parameters.
  *
  * @throws CompileError for a parameter that cannot be passed by name, or whose type cannot be read
  * @see docs/protocol.md 4.1
@@ -183,7 +185,8 @@ class ParameterReader {
   }
 
   private reject(problem: string, at: Node): never {
-    throw new CompileError(`The server function "${this.serverFunction.name}" ${problem}`, this.source, at);
+    const { kind, name } = this.serverFunction;
+    throw new CompileError(`The ${kind} "${name}" ${problem}`, this.source, at);
   }
 }
 

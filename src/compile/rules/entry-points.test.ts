@@ -32,7 +32,7 @@ describe("a name that only tsweb exports", () => {
     },
   );
 
-  test.each(serverOnly.filter((name) => !["server", "page", "route"].includes(name)))(
+  test.each(serverOnly.filter((name) => !["server", "query", "page", "route"].includes(name)))(
     "is rejected in a module with views: %s",
     async (name) => {
       const text = `import { view } from "tsweb/browser";\nimport { «${name} } from "tsweb";`;

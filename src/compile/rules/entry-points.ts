@@ -19,6 +19,8 @@ const CALL_IT = "Use it in a server function, and call that function here.";
 const SERVER_ONLY: Readonly<Record<string, string>> = {
   App: "Create the application in src/app.ts, which no browser loads.",
   server: "Declare the function in a server module, a file named *.server.ts, and import it here.",
+  query:
+    "Declare the query in a server module, a file named *.server.ts, and pass `await name.live(…)` from the page as a prop.",
   page: "Declare the page in a server module, a file named *.server.tsx.",
   route: "Declare the route in a server module, a file named *.server.ts.",
   request: "Read it in the page, and pass what is needed here as a prop.",
@@ -120,6 +122,8 @@ function browserNameProblem(name: string, from: string, { isServerModule }: Impo
   return from === "tsweb" ? `"tsweb" does not export ${name}. Import it from "tsweb/browser".` : undefined;
 }
 
+const DECLARATIONS: ReadonlySet<string> = new Set(["server", "query", "page", "route"]);
+
 function serverNameProblem(name: string, from: string, importer: ImporterKind): string | undefined {
   if (from === "tsweb/browser") {
     const isImportable = importer.isServerModule || name === "App";
@@ -128,7 +132,7 @@ function serverNameProblem(name: string, from: string, importer: ImporterKind): 
       : `"tsweb/browser" does not export ${name}, which exists on the server only. ${SERVER_ONLY[name]}`;
   }
   // findDeclarations reports the calls of these, with their names.
-  const isDeclaration = name === "server" || name === "page" || name === "route";
+  const isDeclaration = DECLARATIONS.has(name);
   return importer.declaresViews && !isDeclaration ? serverNameMessage(name) : undefined;
 }
 

@@ -2,9 +2,10 @@
 export interface QueryDefinition {
   /** The name of the export: no other query or server function of the application has it. */
   readonly name: string;
-  /** Where it is declared, for messages and log lines: `src/board.server.ts:12`. */
-  readonly location: string;
-  /** The hash of its signature: 11 characters of base64url in a build, empty in development. */
+  /** The module that declares it, relative to the project's root. */
+  readonly file: string;
+  readonly line: number;
+  /** The hash of its signature, as of a server function: 6 characters in a build, empty in development. */
   readonly hash: string;
   /** Whether its receivers must be signed in. */
   readonly authRequired: boolean;
@@ -12,6 +13,12 @@ export interface QueryDefinition {
   readonly timeLimit: number | undefined;
   /** The member that identifies the objects of a list: `id`, unless the option `key` names another. */
   readonly key: string;
+  /**
+   * Returns the arguments of the function, from the text of a token.
+   *
+   * @throws RPCError `validation_error` for a text that does not match the signature
+   */
+  parseArguments(text: string): readonly unknown[];
   /**
    * Returns the channels whose messages make a value outdated: 1 to 16 names, sorted, each of them once.
    *
