@@ -6,7 +6,7 @@ import { RPCError } from "../../errors.ts";
 import type { Signature } from "../../protocol/index.ts";
 import { bindArguments } from "../../rpc/index.ts";
 
-/** The maximum depth to which arguments may nest, in levels, as in a call. */
+/** The maximum depth to which an argument may nest, in levels. */
 const MAX_DEPTH = 64;
 
 /**
@@ -24,11 +24,13 @@ export function argumentsText(signature: Signature, args: readonly unknown[]): s
   if (args.length > maximum) {
     throw new TypeError(`${caller}: ${args.length} arguments were passed; ${name} takes at most ${maximum}.`);
   }
-  const fields = keyed ? [args[0] ?? {}] : args.map((arg, at) => ({ [params[at]?.name ?? ""]: arg }));
-  const named: unknown = Object.assign(Object.create(null), ...fields);
-  const text = sortedJson(named, { caller, path: "", depth: 0 });
+  if (keyed && typeof (args[0] ?? {}) !== "object") {
+    throw new TypeError(`${caller}: the argument is of type ${typeof args[0]}, and ${name} takes an object.`);
+  }
+  const text = sortedJson(byName(signature, args), { caller, path: "", depth: 0 });
   try {
-    return sortedJson(namesOf(signature, parseArguments(signature, text)), { caller, path: "", depth: 0 });
+    // Bound once more, so that arguments that mean the same, such as "5" and 5 for an int, have one text.
+    return sortedJson(byName(signature, parseArguments(signature, text)), { caller, path: "", depth: 0 });
   } catch (error) {
     if (error instanceof RPCError) throw new TypeError(`${caller}: ${error.message}`);
     throw error;
@@ -44,10 +46,12 @@ export function parseArguments(signature: Signature, text: string): readonly unk
   return bindArguments(signature, JSON.parse(text)); // its members are objects, since `argumentsText` has made it
 }
 
-/** Returns bound arguments by the names of their parameters. */
-function namesOf({ params, keyed }: Signature, args: readonly unknown[]): unknown {
-  if (keyed) return args[0];
-  return Object.assign(Object.create(null), ...args.map((arg, at) => ({ [params[at]?.name ?? ""]: arg })));
+/** Returns arguments by the names of their parameters. */
+function byName({ params, keyed }: Signature, args: readonly unknown[]): unknown {
+  if (keyed) return args[0] ?? {};
+  const named: Record<string, unknown> = Object.create(null);
+  for (const [at, arg] of args.entries()) named[params[at]?.name ?? ""] = arg;
+  return named;
 }
 
 /** Where a value is, for the message of an error. */

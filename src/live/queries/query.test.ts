@@ -9,8 +9,9 @@ import {
   getPage,
 } from "#test/compiled-app";
 import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
-import { testConfig } from "#test/request-context";
+import { signInCookie, testConfig } from "#test/request-context";
 import type { App } from "../../app.ts";
+import { request } from "../../http/index.ts";
 import { MAX_QUERY_TOKEN_CHARS } from "../../protocol/index.ts";
 import { keysFor, session } from "../../session/index.ts";
 import { createRealtime } from "../app-registry.ts";
@@ -207,6 +208,28 @@ describe("a call of a query on the server", () => {
 
   it("throws unauthenticated for a signed-out client if the query has auth_required", async () => {
     expect((await callOverHttp(app, "call_mine")).status).toBe(401);
+  });
+});
+
+describe("the first run, while a page is rendered", () => {
+  const path = compiledQuery("path", { on: ["a"] }, () => request.path);
+  const name = compiledQuery("name", { on: ["a"] }, () => session.user()?.sub ?? "nobody");
+  const page = compiledPage("/", async () => {
+    const error = await path.live().catch(String);
+    return JSON.stringify([error, (await name.live()).value]);
+  });
+
+  it("is one outside every request already, and one for the sign-in of the page if it reads the session", async () => {
+    const visits: string[] = [];
+    const before = ({ path: visited }: { readonly path: string }) => void visits.push(visited);
+    const other = createTestApp({ path, name, page }, { before, rate: false });
+    const html = await (await getPage(other, "/")).text();
+    expect(html).toContain("Error: request.path was used in the query path");
+    expect(html).toContain("nobody");
+    const cookie = signInCookie("alice");
+    expect(await (await getPage(other, "/", { headers: { cookie } })).text()).toContain("alice");
+    expect(visits).toEqual(["/", "/"]); // `before` runs for the pages only
+    await other.close();
   });
 });
 
