@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AppProcess, sharedEnv, shiftedDateArgs } from "#test/app-process";
 import { NatsServer } from "#test/nats-server";
 import { buildPresenceApp } from "#test/presence-app";
-import { type Here, PresenceClient, postInit } from "#test/presence-client";
+import { PresenceClient, postInit } from "#test/presence-client";
 import { RedisServer } from "#test/redis-server";
 import type { TestProject } from "#test/test-project";
 
@@ -60,7 +60,7 @@ async function join(server: AppProcess, name: string): Promise<User> {
   const { response } = await vi.waitFor(() => call(server, "enter", { user: name }), { timeout: 20_000 });
   const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
   const headers = { cookie: cookies.join("; ") };
-  const { token } = (await call<Here>(server, "here", { room: "room" }, headers)).result;
+  const token = (await call<string>(server, "permit", { room: "room" }, headers)).result;
   const client = new PresenceClient();
   const user = { name, headers, token, client };
   await open(server, user);

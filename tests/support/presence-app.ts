@@ -16,6 +16,7 @@ const FILES = {
     export const leave = server(() => session.logout());
     export const end = server(() => session.revoke(session.require().sub));
     export const here = server((room: string) => presence(room, { name: session.require().sub }));
+    export const permit = server(async (room: string) => (await presence(room, { name: session.require().sub })).token);
     export const people = server(async (room: string) => (await who(room)).map(({ user, tabs }) => ({ user, tabs })));
     export const cpu_ms = server(() => {
       const { user, system } = process.cpuUsage();

@@ -124,12 +124,24 @@ export class PresenceClient {
     }
     try {
       for await (const { event, data } of readEvents(chunks())) {
-        if (event === "presence") this.apply(JSON.parse(data[1] ?? ""));
+        if (event === "presence") this.apply(parseFrame(data[1] ?? ""));
       }
     } catch (error) {
       if (!this.#abort.signal.aborted && !/terminated|closed/.test(String(error))) throw error;
     }
   }
+}
+
+/** The last frames, by their text: a process sends the same one to all of its clients, which a thousand clients would parse each. */
+const parsedFrames = new Map<string, PresenceFrame>();
+
+function parseFrame(text: string): PresenceFrame {
+  const known = parsedFrames.get(text);
+  if (known) return known;
+  const frame: PresenceFrame = JSON.parse(text);
+  parsedFrames.set(text, frame);
+  for (const oldest of parsedFrames.keys()) if (parsedFrames.size > 10) parsedFrames.delete(oldest);
+  return frame;
 }
 
 /** Returns a POST with JSON. */
