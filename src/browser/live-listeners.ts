@@ -8,8 +8,8 @@ export interface Tab {
   id: string;
   /** The number of changes of what the tab listens to. */
   version: number;
-  /** Whether a connection that was opened after the tab had joined contains its listeners: before, it takes nothing. */
-  isServed: boolean;
+  /** Whether no connection contains its listeners yet: until then, they take nothing. Not for this page. */
+  isNew?: boolean;
   /** The tokens of its presence. */
   readonly tokens: readonly string[];
 }
@@ -69,7 +69,6 @@ export interface Frame {
 export const me: Tab = {
   id: "",
   version: 0,
-  isServed: false,
   get tokens() {
     return [...presences].map(({ token }) => token);
   },
@@ -118,7 +117,7 @@ export function receive(frames: readonly Frame[]): boolean {
       reason,
       windowMs = MAX_RELOAD_DELAY_MS,
     } = frame;
-    const served = [...listeners].filter((listener) => listener.channel === channel && listener.tab.isServed);
+    const served = [...listeners].filter((listener) => listener.channel === channel && !listener.tab.isNew);
     if (reason) {
       for (const listener of served) {
         const { position } = listener;

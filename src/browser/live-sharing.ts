@@ -8,26 +8,27 @@
  */
 import { isLater } from "../protocol/index.ts";
 import { getSubscriptions, listeners, me, receive } from "./live-listeners.ts";
-import type { Connection, Sharing } from "./live-tabs.ts";
+import type { Sharing, SharingPage } from "./live-tabs.ts";
 import { getPageData } from "./page-data.ts";
 import { OPEN_TIMEOUT_MS } from "./timings.ts";
 
-/** The other tabs, once there are any. */
-export let sharing: Sharing | undefined;
-/** Whether this page must not connect yet, because another tab may have a connection. */
-export let isWaiting = false;
 /** The broadcasts of tags, while this page is open to other tabs. */
 export let signIns: BroadcastChannel | undefined;
-/** Whether this page never shares: the browser refuses it, the chunk cannot be loaded, or the leader has too many channels. */
+/** The other tabs, once there are any. */
+export let sharing: Sharing | undefined;
+/** Set if this page connects without `sharing`: releases the lock, if it has it. Until one of both is set, the page must not connect. */
+export let release: (() => void) | undefined;
+/** Whether this page never shares: the browser refuses it, the module cannot be loaded, or the leader has too many channels. */
 let isAlone = false;
-let release: (() => void) | undefined;
 
 /**
  * Shares the connection with the other tabs of the browser, if it allows that and this page does not do so already.
  *
+ * @param restart connects again after a time in milliseconds, or posts what this page wants
+ * @param disconnect closes the connection
  * @param connectAlone connects without the other tabs
  */
-export function join(connection: Connection, connectAlone: () => void): void {
+export function join(restart: SharingPage[0], disconnect: SharingPage[1], connectAlone: () => void): void {
   const { locks } = navigator;
   // Browsers have no locks on pages of http:, except those of localhost.
   if (signIns || isAlone || !locks || !globalThis.BroadcastChannel) return;
@@ -46,54 +47,45 @@ export function join(connection: Connection, connectAlone: () => void): void {
 
   function load(): void {
     loading ??= import("./live-tabs.ts").then(({ share }) => {
-      if (own !== signIns) return;
-      isWaiting = false;
-      sharing = share({
-        ...connection,
-        me,
-        listeners,
-        getSubscriptions,
-        receive,
-        isLater,
-        tag,
-        name,
-        signIns: own,
-        hasLock: !!release,
-        leaveForGood,
-      });
+      if (own === signIns)
+        sharing = share([
+          restart,
+          disconnect,
+          leaveForGood,
+          listeners,
+          me,
+          getSubscriptions,
+          receive,
+          isLater,
+          own,
+          name,
+          tag,
+          release,
+        ]);
     }, leaveForGood);
   }
 
-  /** Connects while the chunk is not loaded. */
-  function connect(): void {
-    if (own !== signIns || !isWaiting) return;
-    isWaiting = false;
-    connection.restart();
+  function connect(unlock: () => void): void {
+    release = unlock;
+    restart();
   }
 
   signIns = own;
-  isWaiting = true;
   own.onmessage = load;
   own.postMessage(tag);
-  setTimeout(connect, OPEN_TIMEOUT_MS);
+  setTimeout(() => own === signIns && !release && !sharing && connect(() => {}), OPEN_TIMEOUT_MS);
   locks
     .request(name, { ifAvailable: true }, (lock) => {
       if (own !== signIns || loading) return;
-      if (!lock) return load();
-      connect();
-      return new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      return lock ? new Promise<void>(connect) : load();
     })
     .catch(load);
 }
 
 /** Stops sharing, so that the page can be frozen or kept in the back/forward cache, and other tabs need not wait. */
 export function leave(): void {
-  if (!signIns) return;
   sharing?.leave();
   release?.();
-  signIns.close();
+  signIns?.close();
   signIns = sharing = release = undefined;
-  isWaiting = me.isServed = false;
 }

@@ -19,8 +19,7 @@
  * anything. Each tab announces its tag to those of other sign-ins: their leaders connect again, and the server checks their
  * feeds with the cookie that the browser has now.
  */
-import type { isLater } from "../protocol/index.ts";
-import type { Frame, getSubscriptions, Listener, LiveRequest, receive, Subscription, Tab } from "./live-listeners.ts";
+import type { Frame, Listener, LiveRequest, Subscription, Tab } from "./live-listeners.ts";
 import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
 
 /** What this page does for other tabs, and they for it. */
@@ -47,32 +46,29 @@ export interface Sharing {
 
 /**
  * What this module uses of its page. The page passes it, because an import of the page's modules would divide its script: what
- * two scripts import is in a third one.
+ * two scripts import is in a third one. It is a tuple, because the names of members would be 60 bytes of each page.
  */
-export interface SharingPage extends Connection {
-  readonly me: Tab;
-  readonly listeners: Set<Listener>;
-  readonly getSubscriptions: typeof getSubscriptions;
-  readonly receive: typeof receive;
-  readonly isLater: typeof isLater;
-  /** The tag of the sign-in, and the name of the lock for the connection of its tabs. */
-  readonly tag: string;
-  readonly name: string;
-  /** The broadcasts of the tags of all tabs. */
-  readonly signIns: BroadcastChannel;
-  /** Whether this page holds this lock, which it then steals from itself. */
-  readonly hasLock: boolean;
-  /** Leaves the other tabs for good, and connects without them. */
-  leaveForGood(): void;
-}
-
-/** The connection of this page, or what it wants of that of another tab. */
-export interface Connection {
+export type SharingPage = readonly [
   /** Connects again after a time in milliseconds, or posts what this page wants. */
-  restart(ms?: number): void;
+  restart: (ms?: number) => void,
   /** Closes the connection. */
-  disconnect(): void;
-}
+  disconnect: () => void,
+  /** Leaves the other tabs for good, and connects without them. */
+  leaveForGood: () => void,
+  listeners: Set<Listener>,
+  me: Tab,
+  getSubscriptions: (of: Tab) => Subscription[],
+  receive: (frames: readonly Frame[]) => boolean,
+  isLater: (position: string, than: string) => boolean,
+  /** The broadcasts of the tags of all tabs. */
+  signIns: BroadcastChannel,
+  /** The name of the lock for the connection. */
+  name: string,
+  /** The tag of the sign-in. */
+  tag: string,
+  /** Whether this page may take the lock at once: it has it, or has waited for long. */
+  isFirst: unknown,
+];
 
 /** A message between the tabs: one of its members. */
 interface Broadcast {
@@ -94,7 +90,20 @@ interface Broadcast {
 
 /** Shares the connection of this page with the other tabs of the browser. */
 export function share(page: SharingPage): Sharing {
-  const { me, tag, name, listeners, receive, restart, signIns, leaveForGood } = page;
+  const [
+    restart,
+    disconnect,
+    leaveForGood,
+    listeners,
+    me,
+    getSubscriptions,
+    receive,
+    isLater,
+    signIns,
+    name,
+    tag,
+    isFirst,
+  ] = page;
   const { locks } = navigator;
   const channel = new BroadcastChannel(name);
   const id = `${Math.random()}`;
@@ -105,6 +114,8 @@ export function share(page: SharingPage): Sharing {
   /** The number of times that this tab got the lock. */
   let turns = 0;
   let isLeader = false;
+  /** Whether a connection that was opened after this tab had joined contains its listeners: before, it takes no broadcasts. */
+  let isServed = false;
   let isLeaderHidden = false;
   let heardAt = performance.now();
   const leaving = new AbortController();
@@ -170,7 +181,7 @@ export function share(page: SharingPage): Sharing {
   }
 
   function want(): boolean {
-    if (!isLeader && me.id) post({ want: { ...me, subscriptions: page.getSubscriptions(me) } });
+    if (!isLeader && me.id) post({ want: { ...me, subscriptions: getSubscriptions(me) } });
     return !isLeader;
   }
 
@@ -190,7 +201,7 @@ export function share(page: SharingPage): Sharing {
       const known = tabs.get(id);
       if (!isLeader || known?.version === wanted.version) return;
       removeTab(known);
-      wanted.isServed = false;
+      wanted.isNew = true;
       tabs.set(id, wanted);
       for (const subscription of wanted.subscriptions) listeners.add({ ...subscription, tab: wanted });
       if (!known) request(id, () => removeTab(tabs.get(id)) && restart(MERGE_MS));
@@ -199,18 +210,18 @@ export function share(page: SharingPage): Sharing {
       return;
     }
     heardAt = performance.now();
-    if (frames && me.isServed && receive(frames)) restart();
+    if (frames && isServed && receive(frames)) restart();
     if (dismissed === me.id) leaveUnlessLeft();
     if (!beat) return;
     const [isHidden, served, positions] = beat;
     isLeaderHidden = isHidden;
     if (!served?.includes(me.id + me.version)) want();
     else if (!isLeader) {
-      me.isServed = true;
-      page.disconnect();
+      isServed = true;
+      disconnect();
       for (const { tab, channel, position } of listeners) {
         const reached = positions.get(channel);
-        if (tab === me && (!reached || page.isLater(reached, position))) restart();
+        if (tab === me && (!reached || isLater(reached, position))) restart();
       }
     }
     if (!isLeader) check();
@@ -226,7 +237,7 @@ export function share(page: SharingPage): Sharing {
     return left;
   });
   lead({ signal });
-  if (page.hasLock) lead({ steal: true });
+  if (isFirst) lead({ steal: true });
 
   return {
     get isFollower() {
@@ -239,7 +250,8 @@ export function share(page: SharingPage): Sharing {
     },
     announce(request) {
       openRequest = request;
-      for (const tab of request.tabs ?? []) tab.isServed = true;
+      isServed = true;
+      for (const tab of request.tabs ?? []) tab.isNew = false;
       sendHeartbeat();
     },
     passOn(frames) {

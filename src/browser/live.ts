@@ -20,7 +20,7 @@ import {
   type ServerSentEvent,
 } from "../protocol/index.ts";
 import { type Frame, getSubscriptions, type LiveRequest, me, receive, type Subscription } from "./live-listeners.ts";
-import { isWaiting, join, leave, sharing, signIns } from "./live-sharing.ts";
+import { join, leave, release, sharing, signIns } from "./live-sharing.ts";
 import { getPageData } from "./page-data.ts";
 import { getNavigation } from "./reload.ts";
 import { HIDDEN_MS, IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
@@ -54,7 +54,7 @@ export function restart(ms = 0): void {
   restartTimer ??= setTimeout(() => {
     restartTimer = undefined;
     me.version++;
-    if (!isWaiting && !sharing?.want()) void run();
+    if (sharing ? !sharing.want() : !signIns || release) void run();
   }, ms);
 }
 
@@ -130,7 +130,7 @@ function disconnect(): void {
 
 /** Shares the connection with other tabs, unless this page does so already. */
 function shareConnection(): void {
-  join({ restart, disconnect }, connectAlone);
+  join(restart, disconnect, connectAlone);
 }
 
 /** Connects without other tabs. */
@@ -220,7 +220,6 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
   // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
   // Only new feeds can help if the key has changed or the URL is too long.
   if (/40[03]|414/.test(`${status}`)) {
-    console.error(`Feeds refused (${status})`);
     succeed(request, controller);
     share(advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" })));
     return;
@@ -243,7 +242,6 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
 function succeed(request: LiveRequest, controller: AbortController): void {
   if (open !== controller) open?.abort();
   open = controller;
-  me.isServed = true;
   sharing?.announce(request);
 }
 
