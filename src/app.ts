@@ -152,6 +152,7 @@ export class App {
   async start(): Promise<void> {
     const { health, live, uploads, sessions } = this.#site;
     health.isStarting = true;
+    this.#site.cachedPages?.start();
     await Promise.all([
       this.#tracing.start(),
       this.#metrics?.start(),

@@ -47,6 +47,7 @@ export {
   type LayoutResult,
   NotFound,
   type Page,
+  type PageCacheOptions,
   type PageFunction,
   type PageOptions,
   type PageResult,
@@ -92,6 +93,7 @@ export {
   type OnError,
   type RequestInfo,
   realtime,
+  revalidate,
 } from "./server/index.ts";
 export {
   type Authenticate,

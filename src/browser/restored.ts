@@ -13,9 +13,9 @@ let last: PageTransitionEvent | undefined;
  * @see docs/protocol.md 7.10
  */
 export async function checkSignIn(event: PageTransitionEvent): Promise<void> {
-  if (!event.persisted) return;
-  last = event;
   const { base, tag = "" } = getPageData();
+  if (!event.persisted || tag === null) return; // a page for all clients shows nothing of a sign-in
+  last = event;
   const { body, activeElement } = document;
   body.inert = true;
   try {

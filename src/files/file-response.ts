@@ -136,10 +136,14 @@ function isNotModified(
   { ifNoneMatch, ifModifiedSince }: { ifNoneMatch: string | null; ifModifiedSince: string | null },
   { etag, lastModifiedMs }: Validators,
 ): boolean {
-  if (ifNoneMatch !== null)
-    return ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => isSame(tag, etag));
+  if (ifNoneMatch !== null) return matchesEtag(ifNoneMatch, etag);
   const since = Date.parse(ifModifiedSince ?? "");
   return !Number.isNaN(since) && lastModifiedMs <= since;
+}
+
+/** Returns whether the header `If-None-Match` names an entity tag. @see RFC 9110, section 13.1.2 */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => isSame(tag, etag));
 }
 
 /** Compares weakly, as RFC 9110, section 13.1.2 requires. */

@@ -37,11 +37,12 @@ function completeHandlerResponse(
   context: RequestContext,
   security: ResponseSecurity,
 ): OutboundResponse {
-  const responseHeaders = response.headers ?? {};
+  const removesPages = removesKeptPages(response, context);
+  const responseHeaders = headersForClient(response, context);
   const sharedHeaders = sharedHeaderLines(response, context, security);
-  const headers = sharedHeaders?.slice() ?? headerLines(response, context, security);
+  const headers = sharedHeaders?.slice() ?? headerLines({ ...response, headers: responseHeaders }, context, security);
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
-  if (removesKeptPages(response, context)) headers.push("clear-site-data", '"cache"');
+  if (removesPages) headers.push("clear-site-data", '"cache"');
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
   if (context.inbound.method !== "HEAD")
     return { status: response.status, headers, sharedHeaders, body: response.body };
@@ -64,6 +65,24 @@ function removesKeptPages({ headers }: HandlerResponse, context: RequestContext)
   if (!context.inbound.header("cookie")?.includes(`${SIGNED_OUT_COOKIE}=1`)) return false;
   context.setCookie(SIGNED_OUT_COOKIE, "", { maxAge: 0 });
   return true;
+}
+
+/**
+ * Returns the headers of a response. If it is one for all clients, and the application has read something of this client, or has set a cookie
+ * or a header for it, in `before`, no cache may store it: another client would get it without `before`, or with what was set.
+ */
+function headersForClient(
+  { headers = {} }: HandlerResponse,
+  context: RequestContext,
+): Readonly<Record<string, string>> {
+  if (!headers["cache-control"]?.startsWith("public")) return headers;
+  const isForAll = !context.usesClient && !context.responseHeaders && !hasCookies(context);
+  return isForAll ? headers : { ...headers, ...PRIVATE_NO_STORE };
+}
+
+function hasCookies({ setCookieHeaders }: RequestContext): boolean {
+  for (const _ of setCookieHeaders) return true;
+  return false;
 }
 
 function headerLines(response: HandlerResponse, context: RequestContext, security: ResponseSecurity): string[] {

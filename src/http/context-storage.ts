@@ -64,13 +64,16 @@ export function requireContext(caller: string): RequestContext {
 /**
  * Returns the context whose session is read: that of the current request, or that of the run of a query for one sign-in.
  *
- * @throws Error outside a request, and in a run of a query that several sign-ins share. The run is then recorded as one that has
+ * @throws Error outside a request, while a page is rendered for all clients, and in a run of a query that several sign-ins share. The run is then recorded as one that has
  *   read the session, so that it has no effect to catch the error.
  */
 export function requireSessionContext(caller: string): RequestContext {
   const context = storage.getStore();
   if (!context) throw outsideError(caller);
-  if (!context.queryRun?.isShared) return context;
+  if (!context.queryRun?.isShared) {
+    context.useClient(caller);
+    return context;
+  }
   context.queryRun.hasReadSession = true;
   throw new Error(
     `${caller} was read in a run of the query ${context.queryRun.name} for several sign-ins. tsweb discards this run, and runs the ` +
@@ -104,4 +107,16 @@ export function rejectInQuery(caller: string): void {
     `${caller} was called in the query ${run.name}. A query only reads, because it runs again whenever one of its channels has a ` +
       "message. Do this in the server function that makes the change.",
   );
+}
+
+/**
+ * Returns the context of the current request as {@link requireContext}, and records that the application uses something that
+ * belongs to its client.
+ *
+ * @throws Error outside a request, and while a page is rendered for all clients
+ */
+export function requireClientContext(caller: string): RequestContext {
+  const context = requireContext(caller);
+  context.useClient(caller);
+  return context;
 }

@@ -4,6 +4,7 @@ export { completeResponse } from "./complete-response.ts";
 export {
   currentContext,
   rejectInQuery,
+  requireClientContext,
   requireContext,
   requireSessionContext,
   runDetached,
@@ -87,3 +88,4 @@ export {
   type SecurityHeaders,
   type SecurityOptions,
 } from "./security-headers.ts";
+export { SharedRendering } from "./shared-rendering.ts";

@@ -81,6 +81,11 @@ export class RequestContext {
   /** Whether a route has received the body, and may read or hold it until its response has ended. */
   isBodyInRoute = false;
 
+  /** Whether the application has read something that belongs to this client: its response is not one for all. */
+  usesClient = false;
+  /** Set while a page is rendered for all clients. */
+  shared: SharedUse | undefined;
+
   /** The trace of the request; `undefined` without a tracing SDK. Set before anything of the request runs. */
   trace: RequestTrace | undefined;
 
@@ -241,7 +246,19 @@ export class RequestContext {
     this.#bodyBytes = null;
   }
 
+  /**
+   * Records that the application uses something that belongs to this client.
+   *
+   * @param use the public function or property, for the message: `session.user()`
+   * @throws Error while a page is rendered for all clients
+   */
+  useClient(use: string): void {
+    this.usesClient = true;
+    if (this.shared) throw this.shared.refuse(use);
+  }
+
   get query(): StringRecord {
+    if (this.shared) return this.shared.query;
     this.#query ??= toStringRecord(this.url.searchParams);
     return this.#query;
   }
@@ -361,6 +378,14 @@ export function firstAbort(...signals: readonly AbortSignal[]): AbortSignal {
     else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
   }
   return controller.signal;
+}
+
+/** What a page that is rendered for all clients may use of a request. */
+export interface SharedUse {
+  /** Returns the error of a use that is refused, and records it. */
+  refuse(use: string): Error;
+  /** The query parameters on which the page may depend. */
+  readonly query: StringRecord;
 }
 
 /** The trace that a request is a part of, while a tracing SDK is in use. */

@@ -1,5 +1,5 @@
 import { type Config, isCookieName, SESSION_COOKIE, withoutHostPrefix } from "../config/index.ts";
-import { requireContext } from "./context-storage.ts";
+import { requireClientContext, requireContext } from "./context-storage.ts";
 import type { StringRecord } from "./request-context.ts";
 
 /**
@@ -25,18 +25,18 @@ export const request = {
   },
   /** The headers, with names in lower case. */
   get headers(): StringRecord {
-    return requireContext("request.headers").headers;
+    return requireClientContext("request.headers").headers;
   },
   /** The cookies that the client sent, percent-decoded. */
   get cookies(): StringRecord {
-    return requireContext("request.cookies").cookies;
+    return requireClientContext("request.cookies").cookies;
   },
   /**
    * The address of the client: that of the connection or, behind trusted proxies, the one that they have added. Empty if
    * the host does not pass it.
    */
   get address(): string {
-    return requireContext("request.address").address;
+    return requireClientContext("request.address").address;
   },
   /** The request id. The response carries it as `X-Request-Id`. */
   get id(): string {
@@ -60,7 +60,7 @@ export const request = {
    * @throws Error after the headers of the response have been sent
    */
   set_cookie(name: string, value: string, options: { readonly max_age?: number } = {}): void {
-    const context = requireContext("request.set_cookie()");
+    const context = requireClientContext("request.set_cookie()");
     checkCookieName(name, context.config);
     checkCookieValue(name, value);
     checkCookieOptions(name, options);

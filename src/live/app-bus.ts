@@ -10,7 +10,7 @@ import {
   startBus,
 } from "../backends/index.ts";
 import { markPublishFailure } from "../logging/index.ts";
-import { START } from "../protocol/index.ts";
+import { isLater, START } from "../protocol/index.ts";
 import type { BusReader } from "./channel-subscription.ts";
 import { PresenceRooms } from "./presence-rooms.ts";
 import type { LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
@@ -159,6 +159,30 @@ export class AppBus {
     };
   }
 
+  /**
+   * Calls `onMessage` with the data of each message of a channel whose `publish` starts after this has resolved, or with `null`
+   * when messages may have been missed, until the bus is closed.
+   *
+   * @throws Error if the bus did not respond in time
+   */
+  async follow(channel: string, onMessage: (json: string | null) => void): Promise<void> {
+    const reader = this.openReader();
+    let last: Position | undefined;
+    const stop = await reader.watch(channel, (entry) => {
+      const isMissed = !entry || (entry.data !== undefined && isBehind(last, entry.after));
+      last = entry?.position;
+      if (isMissed) onMessage(null);
+      else if (entry.data !== undefined) onMessage(entry.data);
+    });
+    try {
+      const [position] = await reader.position([channel]);
+      last ??= position;
+    } catch (error) {
+      stop();
+      throw error;
+    }
+  }
+
   async #watch(watch: Watch): Promise<() => void> {
     this.#watches.add(watch);
     const remove = () => {
@@ -293,6 +317,11 @@ export class AppBus {
     this.#watches.clear();
     if (isReplaced) void bus?.close();
   }
+}
+
+/** Returns whether there may be a message between a position up to which everything was received, and the next message. */
+function isBehind(last: Position | undefined, after: Position | undefined): boolean {
+  return last !== undefined && after !== undefined && isLater(after, last);
 }
 
 /**

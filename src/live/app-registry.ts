@@ -4,7 +4,10 @@ import { createConsoleLogger } from "../logging/index.ts";
 import { AppBus } from "./app-bus.ts";
 
 const PUBLISH_FIX = "Call app.publish(name, data) of the application that the message is for";
-const LISTEN_FIX = "Pass the application whose messages it receives: listen(name, { app })";
+const FIXES: Readonly<Record<string, string>> = {
+  listen: "Pass the application whose messages it receives: listen(name, { app })",
+  revalidate: "Call it in a request of the application whose page it is",
+};
 
 /** The applications of a process, and the bus that `realtime.use_bus` has installed for all of them. */
 class AppRegistry {
@@ -62,7 +65,7 @@ class AppRegistry {
     if (this.#apps.size > 1) {
       throw new Error(
         `${caller} was called outside a request, and this process has ${this.#apps.size} applications. ` +
-          `${caller === "listen" ? LISTEN_FIX : PUBLISH_FIX}, or close the other applications.`,
+          `${FIXES[caller] ?? PUBLISH_FIX}, or close the other applications.`,
       );
     }
     const [onlyApp = this.#fallbackBus] = this.#apps;

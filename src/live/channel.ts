@@ -1,7 +1,7 @@
 import type { Position } from "../backends/index.ts";
 import { ConfigError, rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import { type RequestContext, requireContext, UnavailableError } from "../http/index.ts";
+import { type RequestContext, requireClientContext, UnavailableError } from "../http/index.ts";
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
 import { MAX_CHANNEL_NAME_BYTES, START } from "../protocol/index.ts";
 import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
@@ -69,7 +69,7 @@ export async function channel(
   load?: (() => unknown) | ChannelOptions,
   options?: ChannelOptions,
 ): Promise<Feed | [Feed, unknown]> {
-  const context = requireContext("channel()");
+  const context = requireClientContext("channel()");
   checkChannelName(name, "channel");
   const { ttl, isFromStart } = readOptions(typeof load === "function" ? options : load);
   const [position = START] = isFromStart ? [startPosition()] : await currentPositions([name], "No feed can be issued");

@@ -1,6 +1,6 @@
 export { type Bus, openBus } from "../backends/index.ts";
-export type { BusState, ObserveOperation } from "./app-bus.ts";
-export { APP_BUS, createRealtime, hasSharedBus, type Realtime } from "./app-registry.ts";
+export type { AppBus, BusState, ObserveOperation } from "./app-bus.ts";
+export { APP_BUS, createRealtime, currentBus, hasSharedBus, type Realtime } from "./app-registry.ts";
 export { type ChannelOptions, channel } from "./channel.ts";
 export { GapError, type ListenOptions, type LiveMessages, listen } from "./listen.ts";
 export { LiveUpdates } from "./live-updates.ts";

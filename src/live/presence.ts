@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import { ContextKey, type RequestContext, requireContext, UnavailableError } from "../http/index.ts";
+import { ContextKey, type RequestContext, requireClientContext, UnavailableError } from "../http/index.ts";
 import { MAX_PRESENCE_BYTES, type Person, type Presence, type Serialized, toJson } from "../protocol/index.ts";
 import { hasSessionEnded, keysFor, MAX_TOKEN_CHARS, session, sessionId } from "../session/index.ts";
 import { currentBus } from "./app-registry.ts";
@@ -51,7 +51,7 @@ export async function presence<Data = null>(
   data?: Data,
   options: PresenceOptions = {},
 ): Promise<Presence<Data, never>> {
-  const context = requireContext("presence()");
+  const context = requireClientContext("presence()");
   checkChannelName(name, "presence");
   rejectUnknownOptions(options, PRESENCE_OPTIONS, "presence()");
   const user = session.user()?.sub ?? null;

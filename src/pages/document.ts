@@ -19,6 +19,8 @@ export interface DocumentParts {
   readonly mark: string;
   /** The tag of the client's sign-in; `null` for a signed-out client. */
   readonly tag: string | null;
+  /** Whether the document is sent to all clients. */
+  readonly isForAll?: boolean;
   /** In development: the HTML of each island, with which the browser compares what it renders itself. */
   readonly islandHtml?: readonly string[] | undefined;
   /** The CSRF token of the page's calls; `null` if CSRF tokens are not configured. */
@@ -63,7 +65,7 @@ function renderPageData(parts: DocumentParts, links: DocumentLinks): string {
   });
   const formJson = form ? `,"form":${toJson(form)}` : "";
   const build = assets.build === undefined ? "" : `,"build":${JSON.stringify(assets.build)}`;
-  const tagJson = tag === null ? "" : `,"tag":${JSON.stringify(tag)}`;
+  const tagJson = parts.isForAll ? ',"tag":null' : tag === null ? "" : `,"tag":${JSON.stringify(tag)}`;
   const json = `{"base":${JSON.stringify(base)}${build}${tagJson},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
   const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
   return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;

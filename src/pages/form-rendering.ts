@@ -38,7 +38,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   const head = formHead(h, {
     name,
     key,
-    csrfToken: forms.csrfToken(),
+    csrfToken: forms.formToken(),
     error: hasHandle ? null : (submission?.error ?? null),
     errors: submission?.errors ?? {},
   });

@@ -6,10 +6,13 @@ import {
   type MaybeAsync,
   Redirect,
   type RequestContext,
+  run,
+  runInContext,
+  type SharedRendering,
 } from "../http/index.ts";
 import { handlePageError, recordFailure, redirectResponse } from "./handle-page-error.ts";
-import { attempt, startLayout } from "./layout.ts";
-import type { PageDefinition } from "./page.ts";
+import { attempt, type LayoutOutcome, type Outcome, startLayout } from "./layout.ts";
+import type { PageDefinition, PageResult } from "./page.ts";
 import { type PageSettings, renderDocument } from "./render-document.ts";
 
 /**
@@ -27,24 +30,45 @@ import { type PageSettings, renderDocument } from "./render-document.ts";
 export function* handlePage(
   context: RequestContext,
   page: PageDefinition,
-  params: Record<string, string | undefined>,
+  params: PageParams,
   settings: PageSettings,
 ): MaybeAsync<HandlerResponse> {
-  const { options, source, path } = page;
-  const subject = `The page ${path}`;
+  const results = yield* runPage(page, params, settings);
+  return yield* respondWithPage(context, page, results, settings);
+}
+
+type PageParams = Record<string, string | undefined>;
+
+/** What a page function and its layout have returned or thrown. */
+interface PageResults {
+  readonly result: Outcome<PageResult>;
+  readonly layout: LayoutOutcome;
+}
+
+/** Runs a page function and its layout, both at once. */
+function* runPage(page: PageDefinition, params: PageParams, settings: PageSettings): MaybeAsync<PageResults> {
   // The page starts first, so that the layout sees a sign-in before its first `await`. If neither returns a promise,
   // both end here.
   const running = attempt(() => page.run(params));
-  const starting = startLayout(options.layout ?? settings.layout);
+  const starting = startLayout(page.options.layout ?? settings.layout);
   const result = yield* awaitMaybe(running);
-  const outcome = yield* awaitMaybe(starting);
+  return { result, layout: yield* awaitMaybe(starting) };
+}
+
+function* respondWithPage(
+  context: RequestContext,
+  { options, source, path }: PageDefinition,
+  { result, layout }: PageResults,
+  settings: PageSettings,
+): MaybeAsync<HandlerResponse> {
+  const subject = `The page ${path}`;
   const isOwnLayout = options.layout !== undefined;
-  if (!outcome.ok) {
+  if (!layout.ok) {
     if (!result.ok) recordFailure(context, result.error, subject, settings);
     const failed = { subject: `The layout of the page ${path}`, ...(isOwnLayout ? {} : { layoutMarkup: null }) };
-    return yield* awaitMaybe(handlePageError(context, outcome.error, failed, settings));
+    return yield* awaitMaybe(handlePageError(context, layout.error, failed, settings));
   }
-  const layoutMarkup = outcome.value;
+  const layoutMarkup = layout.value;
   if (!result.ok) {
     const failed = { subject, ...(isOwnLayout ? {} : { layoutMarkup }) };
     return yield* awaitMaybe(handlePageError(context, result.error, failed, settings));
@@ -55,6 +79,49 @@ export function* handlePage(
   } catch (error) {
     return yield* awaitMaybe(handlePageError(context, error, { subject }, settings));
   }
+}
+
+/** A page that was rendered for all clients: its HTML, or how each of its requests is answered instead. */
+export type SharedPage =
+  | { readonly html: string }
+  | { readonly html: null; respond(context: RequestContext): HandlerResponse | Promise<HandlerResponse> };
+
+/**
+ * Renders a page for all clients. What is not a page with the status 200 is answered for each request by itself: the error page
+ * may show its id, and its log line names it.
+ *
+ * @throws Error of {@link SharedRendering}, if the page or its layout has used what belongs to one client
+ */
+export function renderSharedPage(
+  shared: SharedRendering,
+  page: PageDefinition,
+  params: PageParams,
+  settings: PageSettings,
+): Promise<SharedPage> {
+  return runInContext(shared.context, async () => {
+    const results = await run(runPage(page, params, settings));
+    const { result, layout } = results;
+    // Each response runs the layout again: its markup can be rendered once.
+    let failed = layout.ok && !result.ok ? result : undefined;
+    if (layout.ok && result.ok && !(result.value instanceof Redirect)) {
+      const { options, source } = page;
+      const parts = { options, source, layoutMarkup: layout.value };
+      try {
+        const html = renderDocument(shared.context, result.value, parts, settings);
+        if (!shared.refused) return { html };
+      } catch (error) {
+        failed = { ok: false, error };
+      }
+    }
+    if (shared.refused) throw shared.refused;
+    return {
+      html: null,
+      respond(context: RequestContext) {
+        if (!failed) return run(respondWithPage(context, page, results, settings));
+        return handlePageError(context, failed.error, { subject: `The page ${page.path}` }, settings);
+      },
+    };
+  });
 }
 
 /** Handles a request for a path without a page. In development, the response describes how to add one. */

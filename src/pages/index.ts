@@ -8,12 +8,13 @@ export { escapeHtml } from "./document.ts";
 export { Body, Head, Html } from "./document-elements.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps, NotFound } from "./error-page.ts";
 export { handlePageForm, type PageForm } from "./handle-form.ts";
-export { handleNotFound, handlePage, methodHint } from "./handle-page.ts";
+export { handleNotFound, handlePage, methodHint, renderSharedPage, type SharedPage } from "./handle-page.ts";
 export { handlePageError } from "./handle-page-error.ts";
 export { checkLayout, type Layout, type LayoutResult } from "./layout.ts";
 export { setLinkBase } from "./links.ts";
 export {
   type Page,
+  type PageCacheOptions,
   type PageDefinition,
   type PageFunction,
   type PageOptions,

@@ -14,6 +14,19 @@ export interface PageOptions extends SecurityOptions {
   readonly lang?: string;
   /** The layout of the page. Default: the application's. `false` for none. */
   readonly layout?: Layout | false;
+  /**
+   * Renders the page once for all clients, and keeps it in the memory of the process: for a page that uses nothing of one request.
+   * Default: it is rendered for each request.
+   */
+  readonly cache?: PageCacheOptions;
+}
+
+/** How a page is cached. @see docs/protocol.md 11.9 */
+export interface PageCacheOptions {
+  /** How long a rendering is used, here and in shared caches, in whole seconds from 1 to a year. */
+  readonly seconds: number;
+  /** The names of the query parameters on which the page depends. Others are not seen by it. Default: none. */
+  readonly query?: readonly string[];
 }
 
 const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
@@ -22,7 +35,10 @@ const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
   layout: true,
   policy: true,
   headers: true,
+  cache: true,
 };
+
+const CACHE_OPTIONS: Readonly<Record<keyof PageCacheOptions, true>> = { seconds: true, query: true };
 
 /** The result of a page function. */
 export type PageResult = Markup | Redirect;
@@ -87,6 +103,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   rejectUnknownOptions(options, OPTIONS, location);
   checkSecurityOptions(options as PageOptions, location);
   checkLayout((options as PageOptions).layout, location);
+  checkCache((options as PageOptions).cache, location);
   const href = createHref(path);
   const exported: Page = Object.freeze({ path, href });
   // The overloads check the types of the options and the function; the compiler adds the source.
@@ -99,6 +116,25 @@ export function page(path: string, ...args: readonly unknown[]): Page {
     source: source as PageSource,
   });
   return exported;
+}
+
+const YEAR_SECONDS = 31_536_000;
+
+/** @throws TypeError or RangeError for a value that the option `cache` cannot have */
+function checkCache(cache: unknown, location: string): void {
+  if (cache === undefined) return;
+  if (typeof cache !== "object" || cache === null) {
+    throw new TypeError(`${location}: cache is ${String(cache)}. Write { seconds: 60 }.`);
+  }
+  rejectUnknownOptions(cache, CACHE_OPTIONS, `cache of ${location}`);
+  const { seconds, query = [] }: { readonly seconds?: unknown; readonly query?: unknown } = cache;
+  if (!Number.isInteger(seconds) || Number(seconds) < 1 || Number(seconds) > YEAR_SECONDS) {
+    throw new RangeError(
+      `${location}: cache.seconds is ${String(seconds)}. It must be a whole number of seconds from 1 to ${YEAR_SECONDS}.`,
+    );
+  }
+  if (Array.isArray(query) && query.every((name) => typeof name === "string" && name !== "")) return;
+  throw new TypeError(`${location}: cache.query must be a list of names of query parameters, such as ["sort"].`);
 }
 
 function notFunctionMessage(location: string, received: unknown): string {

@@ -97,6 +97,7 @@ export function renderDocument(
     islands: state.islands,
     mark: state.mark,
     tag: state.islands.length > 0 ? pageTag(context) : null,
+    isForAll: context.shared !== undefined,
     islandHtml: settings.development ? state.islands.map((_, index) => islandHtml(body, state.mark, index)) : undefined,
     csrfToken: state.islands.length > 0 ? state.forms.csrfToken() : null,
     form: state.forms.submissionOfView(),

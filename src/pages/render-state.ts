@@ -183,8 +183,22 @@ export class FormRendering {
     this.submission = submissionOf(context);
   }
 
-  /** Returns the CSRF token of the page; `null` if CSRF tokens are not configured. All forms have the same one. */
+  /**
+   * Returns the CSRF token of a form of the page.
+   *
+   * @throws Error if the page is rendered for all clients and CSRF tokens are configured
+   */
+  formToken(): string | null {
+    if (this.#context.config.csrfSecret) this.#context.useClient("a form with a CSRF token");
+    return this.csrfToken();
+  }
+
+  /**
+   * Returns the CSRF token of the page; `null` if CSRF tokens are not configured, and in a page for all clients, whose first call
+   * gets one. All forms have the same one.
+   */
   csrfToken(): string | null {
+    if (this.#context.shared) return null;
     if (this.#token === undefined) this.#token = issueCsrfToken(this.#context);
     return this.#token;
   }

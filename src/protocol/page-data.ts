@@ -32,10 +32,10 @@ export interface PageData {
   /** The id of the build. Absent in development. @see docs/protocol.md 3.9 */
   readonly build?: string;
   /**
-   * The tag of the client's sign-in, as in its feeds; absent if it is signed out. Tabs with the same tag share a connection for
-   * live updates. @see docs/protocol.md 10.10
+   * The tag of the client's sign-in, as in its feeds; absent if it is signed out; `null` in a page that is rendered for all clients.
+   * Tabs with the same tag share a connection for live updates. @see docs/protocol.md 10.10
    */
-  readonly tag?: string;
+  readonly tag?: string | null;
   /** A random string, new for every response: HTML in a page cannot imitate the comments around an island. */
   readonly mark: string;
   /** The islands, in the order of rendering. */

@@ -191,11 +191,20 @@ function* handleMatch(context: RequestContext, path: string, site: Site): MaybeA
     }
     case "page":
       if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
-      return completePage(context, yield* handlePage(context, match.page, match.params, site.pages), {
+      return completePage(context, yield* handleFoundPage(context, { ...match, path }, site), {
         page: match.page,
         site,
       });
   }
+}
+
+function handleFoundPage(
+  context: RequestContext,
+  match: { readonly page: PageDefinition; readonly params: PageForm["params"]; readonly path: string },
+  { pages, cachedPages }: Site,
+): MaybeAsync<HandlerResponse> {
+  if (cachedPages && match.page.options.cache) return cachedPages.handle(context, match, pages);
+  return handlePage(context, match.page, match.params, pages);
 }
 
 /** In development, the response describes how to handle the method. */

@@ -2,6 +2,7 @@ export { hasSharedBus } from "../live/index.ts";
 export { type AppOptions, checkAppOptions } from "./app-options.ts";
 export type { Before, BeforeInput, BeforeResult } from "./before.ts";
 export { buildManifest } from "./build-manifest.ts";
+export { revalidate } from "./cached-pages.ts";
 export { type Development, respondToLoadFailure, siteInDevelopment } from "./development.ts";
 export {
   createStartHook,

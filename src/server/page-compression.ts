@@ -1,12 +1,18 @@
 import { promisify } from "node:util";
 import { acceptedCodings } from "../files/index.ts";
-import { type HandlerResponse, isResponse, type RequestContext, varying } from "../http/index.ts";
-import type { Site } from "./site.ts";
+import {
+  type HandlerResponse,
+  isResponse,
+  type RequestContext,
+  type ResponseSecurity,
+  varying,
+} from "../http/index.ts";
+import type { PageSettings } from "../pages/index.ts";
 
 /** The content codings of pages, in order of preference. */
 const CODINGS = ["br", "gzip"] as const;
 
-type Coding = (typeof CODINGS)[number];
+export type Coding = (typeof CODINGS)[number];
 
 /** The size from which pages are compressed, in bytes. Smaller ones fit into one packet. */
 export const MIN_COMPRESSED_BYTES = 1024;
@@ -56,7 +62,7 @@ export function pageCoding(facts: PageFacts): Coding | null {
 export function compressPage(
   response: HandlerResponse | Response,
   context: RequestContext,
-  { pages, security }: Pick<Site, "pages" | "security">,
+  { pages, security }: { readonly pages: PageSettings; readonly security: ResponseSecurity },
 ): HandlerResponse | Response | Promise<HandlerResponse> {
   if (!context.config.compress || pages.development || isResponse(response) || typeof response.body !== "string")
     return response;
@@ -94,8 +100,13 @@ function withAcceptEncoding(vary: string | null): string {
 }
 
 async function compress(response: HandlerResponse, html: string, coding: Coding): Promise<HandlerResponse> {
-  const compressed = await (await compressors())[coding](Buffer.from(html));
+  const compressed = await compressHtml(Buffer.from(html), coding);
   return { ...response, headers: { ...response.headers, "content-encoding": coding }, body: compressed };
+}
+
+/** Returns HTML in a content coding. */
+export async function compressHtml(html: Uint8Array, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
+  return (await compressors())[coding](html);
 }
 
 type Compressors = Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>>;

@@ -42,7 +42,7 @@ export function createAppRouter(pages: readonly PageDefinition[], routes: readon
 }
 
 /** Returns a path with the hexadecimal digits of its percent-encoding in upper case. @see RFC 3986, section 6.2.2.1 */
-function withUpperCaseDigits(path: string): string {
+export function withUpperCaseDigits(path: string): string {
   return path.includes("%") ? path.replace(/%[\da-f]{2}/gi, (encoded) => encoded.toUpperCase()) : path;
 }
 

@@ -23,6 +23,7 @@ import { AppSessions, type Authenticate, SESSIONS } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
+import { CachedPages } from "./cached-pages.ts";
 import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
 import type { Inspection, Listing } from "./modules.ts";
@@ -51,6 +52,8 @@ export interface Site {
   readonly readAddress: (info: unknown) => string | undefined;
   /** Logs once that a request lacks the header of the trusted proxies. */
   readonly warnOfMissingProxy: (inbound: InboundRequest) => void;
+  /** The pages with the option `cache`; `null` without any. */
+  readonly cachedPages: CachedPages | null;
   readonly router: Router;
   readonly sessions: AppSessions;
   /** What code in a request finds of the application: its bus, its sessions, its store for uploads. */
@@ -127,6 +130,7 @@ export function createSite(
     .set(RATE_STORE, rateStore)
     .set(LINKED_SITE, { base, serves })
     .set(QUERY_READER, live.queries);
+  const hasCache = pages.some((page) => page.options.cache);
   return {
     config,
     log,
@@ -164,6 +168,7 @@ export function createSite(
     bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
     uploads,
     provided,
+    cachedPages: hasCache ? new CachedPages({ bus: live.bus, router, base, provided }) : null,
     router,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
     files:

@@ -4,6 +4,7 @@ import {
   adviseDeveloper,
   MAX_COOKIE_BYTES,
   type RequestContext,
+  requireClientContext,
   requireContext,
   requireSessionContext,
 } from "../http/index.ts";
@@ -124,7 +125,7 @@ export const session: Session = Object.freeze<Session>({
   },
 
   login(user_id, ...[claims]) {
-    const context = requireContext("session.login()");
+    const context = requireClientContext("session.login()");
     requireCookies(context, "session.login");
     const { config } = context;
     const sessions = sessionsOf(context);
@@ -164,7 +165,7 @@ export const session: Session = Object.freeze<Session>({
   },
 
   logout() {
-    const context = requireContext("session.logout()");
+    const context = requireClientContext("session.logout()");
     requireCookies(context, "session.logout");
     recordReplaced(context);
     removeSessionCookie(context);
