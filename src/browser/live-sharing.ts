@@ -30,9 +30,10 @@ let isAlone = false;
  */
 export function join(restart: SharingPage[0], disconnect: SharingPage[1], connectAlone: () => void): void {
   const { locks } = navigator;
-  // Browsers have no locks on pages of http:, except those of localhost.
-  if (signIns || isAlone || !locks || !globalThis.BroadcastChannel) return;
-  const { base, tag = "" } = getPageData();
+  const { base, tag: pageTag = "" } = getPageData();
+  // Browsers have no locks on pages of http:, except those of localhost. A page for all clients does not know its sign-in.
+  if (signIns || isAlone || !locks || !globalThis.BroadcastChannel || pageTag === null) return;
+  const tag: string = pageTag;
   const prefix = `tsweb/1${base}`;
   const name = `${prefix}?${tag}`;
   const own = new BroadcastChannel(prefix);

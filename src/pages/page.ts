@@ -21,7 +21,7 @@ export interface PageOptions extends SecurityOptions {
   readonly cache?: PageCacheOptions;
 }
 
-/** How a page is cached. @see docs/protocol.md 11.9 */
+/** How a page is cached. @see docs/protocol.md 11.8 */
 export interface PageCacheOptions {
   /** How long a rendering is used, here and in shared caches, in whole seconds from 1 to a year. */
   readonly seconds: number;

@@ -94,7 +94,7 @@ describe("pages with the option cache", () => {
     expect(count.renderings).toBe(3);
   });
 
-  it("are kept for each origin, as the settings of the application have it", async () => {
+  it("are kept for each origin, as the settings of the application have it [CACHE-4]", async () => {
     const { app, count } = await createCachedApp(() => shown("news"));
     const get = (target: typeof app, host: string) => target.fetch(new Request(`http://${host}/news`));
     await get(app, "a.example");
@@ -109,7 +109,7 @@ describe("pages with the option cache", () => {
   });
 
   it("are rendered once at a time, and a client that leaves does not end it for the others", async () => {
-    let resolve: (value: void) => void = () => undefined;
+    let resolve: () => void = () => undefined;
     const promise = new Promise<void>((resolvePromise) => {
       resolve = resolvePromise;
     });
@@ -164,7 +164,7 @@ describe("pages with the option cache", () => {
     ["presence()", () => presence("news", null, { anonymous: true })],
     ["request.query.page", () => request.query.page],
     ["request.query.page", () => "page" in request.query],
-  ])("are rendered for each client if they use %s, with one warning", async (use, read) => {
+  ])("are rendered for each client if they use %s, with one warning [CACHE-2]", async (use, read) => {
     const { app, count, lines } = await createCachedApp(async () => {
       try {
         await read();
@@ -186,7 +186,7 @@ describe("pages with the option cache", () => {
     expect(message).toContain(use);
   });
 
-  it("show a client its own state if they or their layout use it, and never that of another one", async () => {
+  it("show a client its own state if they or their layout use it, and never that of another one [CACHE-1]", async () => {
     const layout: PageOptions["layout"] = ({ children }) => h("main", null, session.user()?.sub ?? "nobody", children);
     const { app } = await createCachedApp(() => shown("news"), { cache: { seconds: 60 }, layout });
     const signedIn = createTestApp({ login: compiledServer("login", () => session.login("ada")) });
@@ -196,7 +196,7 @@ describe("pages with the option cache", () => {
     expect(await (await getPage(app, "/news")).text()).toContain("nobody");
   });
 
-  it("run behind `before`, whose headers and cookies are those of each request and keep the page out of shared caches", async () => {
+  it("run behind `before`, whose headers and cookies are those of each request and keep the page out of shared caches [CACHE-3]", async () => {
     const before: AppOptions["before"] = ({ set_header }) => {
       const { user } = request.query;
       if (user === "header") set_header("x-user", "ada");
@@ -227,7 +227,7 @@ describe("pages with the option cache", () => {
     expect(lines).toEqual([]);
   });
 
-  it("are rendered for each client if they have a form with a CSRF token", async () => {
+  it("are rendered for each client if they have a form with a CSRF token [CACHE-5]", async () => {
     const save = compiledServer("save", () => null);
     const render = () => h("form", { action: save as unknown as string }, null);
     expect((await getPage((await createCachedApp(render)).app, "/news")).headers.get("cache-control")).toContain(

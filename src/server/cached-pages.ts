@@ -98,7 +98,7 @@ export class CachedPages {
    * why, once.
    *
    * @param path the path below the base
-   * @see docs/protocol.md 11.9
+   * @see docs/protocol.md 11.8
    */
   *handle(
     context: RequestContext,
@@ -247,7 +247,7 @@ function codingOf({ html }: CachedPage, acceptEncoding: string | null): ReturnTy
  * @throws Error if the bus does not confirm the message within 10 seconds: other processes may show the page until its time is
  *   over
  * @throws Error outside a request, if the process has several applications
- * @see docs/protocol.md 11.9
+ * @see docs/protocol.md 11.8
  * @example await revalidate(`/news/${id}`);
  */
 export async function revalidate(path: string): Promise<void> {

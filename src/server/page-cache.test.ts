@@ -64,7 +64,7 @@ describe("PageCache", () => {
     expect(cache.bytes).toBe(ENTRY_BYTES + 4 + 100);
   });
 
-  it("stays below the maximum while a client requests any number of variants", async () => {
+  it("stays below the maximum while a client requests any number of variants [CACHE-6]", async () => {
     const { cache, find } = createCache(100_000);
     for (let i = 0; i < 2_000; i++) await find(`/a?sort=${i}`, 1000);
     expect(cache.bytes).toBeLessThanOrEqual(100_000);
