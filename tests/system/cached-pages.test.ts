@@ -110,7 +110,9 @@ it("cached pages that use the session are an error in development, which names t
   try {
     const response = await fetch(`${dev.address}/personal`);
     expect(response.status).toBe(500);
-    expect(await response.text()).toMatch(/is cached for all clients, and it uses session\.user\(\).*news\.server\.tsx:8/s);
+    expect(await response.text()).toMatch(
+      /is cached for all clients, and it uses session\.user\(\).*news\.server\.tsx:8/s,
+    );
     const page = await fetch(`${dev.address}/news/1`);
     expect([page.status, page.headers.get("cache-control")]).toEqual([200, "private, no-store"]);
     expect(await (await fetch(`${dev.address}/news/1`)).text()).toContain(": 2"); // rendered each time
