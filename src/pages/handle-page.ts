@@ -7,7 +7,7 @@ import {
   Redirect,
   type RequestContext,
   run,
-  runInContext,
+  runDetached,
   type SharedRendering,
 } from "../http/index.ts";
 import { handlePageError, recordFailure, redirectResponse } from "./handle-page-error.ts";
@@ -98,7 +98,7 @@ export function renderSharedPage(
   params: PageParams,
   settings: PageSettings,
 ): Promise<SharedPage> {
-  return runInContext(shared.context, async () => {
+  return runDetached(shared.context, async () => {
     const results = await run(runPage(page, params, settings));
     const { result, layout } = results;
     // Each response runs the layout again: its markup can be rendered once.

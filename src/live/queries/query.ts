@@ -1,6 +1,6 @@
 import { rejectUnknownOptions } from "../../config/index.ts";
 import { RPCError } from "../../errors.ts";
-import { type RequestContext, requireContext } from "../../http/index.ts";
+import { type RequestContext, requireClientContext } from "../../http/index.ts";
 import {
   DEFAULT_QUERY_KEY,
   type LiveHandle,
@@ -196,7 +196,7 @@ async function issueHandle(
 ): Promise<LiveHandle<unknown>> {
   const { name, hash, key } = definition;
   const caller = `${name}.live()`;
-  const context = requireContext(caller);
+  const context = requireClientContext(caller);
   const session = receiverOf(context, definition);
   const reader = context.get(QUERY_READER);
   if (!reader) throw new Error(`${caller} was called in a request that belongs to no application.`);
