@@ -1,4 +1,4 @@
-import { type GapReason, isLater, type PresenceFrame, START } from "../protocol/index.ts";
+import { type GapReason, isLater, START } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
 import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
@@ -10,8 +10,8 @@ export interface Tab {
   version: number;
   /** Whether no connection contains its listeners yet: until then, they take nothing. Not for this page. */
   isNew?: boolean;
-  /** The tokens of its presence. */
-  readonly tokens: readonly string[];
+  /** What another tab displays. */
+  displays?: readonly DisplayRequest[];
 }
 
 /** What is received of a channel. */
@@ -30,28 +30,43 @@ export interface Listener extends Subscription {
   readonly gap?: (reason: GapReason, windowMs: number) => unknown;
 }
 
-/** A display of who is present in a channel. */
-export interface PresenceListener {
-  /** The permission to be present, signed by the server. */
+/** What a request contains of what a page shows and the server keeps current: who is present in a channel, or the value of a query. */
+export interface DisplayRequest {
+  /** The member of the request that has its token. */
+  readonly member: "tokens" | "queries";
+  /** The type of its events. */
+  readonly event: string;
+  /** The first line of its events: the channel, or the id of the query. */
+  readonly key: string;
+  /** The permission, signed by the server, with the version that the page has: `<token>~<version>`. */
   readonly token: string;
-  readonly channel: string;
-  /** Called with each frame of the channel. */
-  readonly frame: (frame: PresenceFrame) => unknown;
+}
+
+/** What displays.ts adds, which pages without displays do not load. */
+export interface Extras {
+  /** The displays of the page. */
+  displays?: Iterable<DisplayRequest>;
+  /** Adds the tokens of the displays to a request, and returns their number. */
+  complete?(request: LiveRequest): number;
+  /** Passes an event to the displays. */
+  receive?(frame: Frame): void;
 }
 
 /** A live request. Each message moves the position of a subscription. */
 export interface LiveRequest {
   readonly subscriptions: readonly Subscription[];
-  tokens: readonly string[];
+  /** The tokens of displays, by the member of the request. */
+  tokens: Partial<Record<DisplayRequest["member"], readonly string[]>>;
   /** The tabs whose listeners it contains, if this page shares its connection. */
   tabs?: readonly Tab[];
 }
 
 /**
- * What a connection has received of a channel: all messages after `position`, up to `to`; with a reason a gap after `position`; or a
- * frame of presence. It is passed to all tabs, and does not depend on the connection or on what was received before it.
+ * What a connection has received of a channel: all messages after `position`, up to `to`; with a reason a gap after `position`. It is
+ * passed to all tabs, and does not depend on the connection or on what was received before it. Or an event of displays.
  */
 export interface Frame {
+  /** The channel, or the first line of the event. */
   readonly channel: string;
   /** The feed that was requested. */
   readonly feed?: string;
@@ -62,23 +77,20 @@ export interface Frame {
   readonly isBatch?: boolean;
   readonly reason?: GapReason | undefined;
   readonly windowMs?: number | undefined;
-  readonly presence?: PresenceFrame;
+  readonly event?: string;
+  readonly content?: unknown;
 }
 
 /** This page. Module state, as are the listeners, because a page has one connection and lives as long as its modules. */
-export const me: Tab = {
-  id: "",
-  version: 0,
-  get tokens() {
-    return [...presences].map(({ token }) => token);
-  },
-};
+export const me: Tab = { id: "", version: 0 };
 
 /** All listeners of the page, and of the tabs that it leads. */
 export const listeners = new Set<Listener>();
 
-/** All displays of presence of the page. After a change, call `watchPage()` and `restart()` of live.ts. */
-export const presences = new Set<PresenceListener>();
+export const extras: Extras = {};
+
+/** The content of the last event of each type: `tags` has the channels of the connection, by their tags. @see docs/protocol.md 10.13 */
+export const contents: Record<string, unknown> = {};
 
 /**
  * Returns what all listeners, or those of a tab, want to receive: each channel once, with the feed and the position of the
@@ -140,9 +152,11 @@ export function receive(frames: readonly Frame[]): boolean {
     if (from === START) isIncomplete ||= served.some(({ position }) => isLater(to, position));
     for (const message of messages)
       for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
-    const { presence } = frame;
-    if (presence)
-      for (const listener of presences) if (listener.channel === channel) callSafely(() => listener.frame(presence));
+    const { event } = frame;
+    if (event) {
+      contents[event] = frame.content;
+      extras.receive?.(frame);
+    }
   }
   return isIncomplete;
 }

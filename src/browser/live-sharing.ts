@@ -7,7 +7,7 @@
  * tag, or steals the lock. A tab that cannot load it, for example because the server has another build, has its own connection.
  */
 import { isLater } from "../protocol/index.ts";
-import { getSubscriptions, listeners, me, receive } from "./live-listeners.ts";
+import { extras, getSubscriptions, listeners, me, receive } from "./live-listeners.ts";
 import type { Sharing, SharingPage } from "./live-tabs.ts";
 import { getPageData } from "./page-data.ts";
 import { OPEN_TIMEOUT_MS } from "./timings.ts";
@@ -54,6 +54,7 @@ export function join(restart: SharingPage[0], disconnect: SharingPage[1], connec
           disconnect,
           leaveForGood,
           listeners,
+          extras,
           me,
           getSubscriptions,
           receive,

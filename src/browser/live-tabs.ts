@@ -10,7 +10,8 @@
  *    feeds with the present cookie. A page that is restored from the back/forward cache joins as another tab.
  * 3. The leader moves the position of another tab's listener only for frames that it has also passed to that tab. If the tab
  *    has more, it receives the rest twice and drops it. If it has less, because a message between the tabs was lost, the next
- *    heartbeat shows it positions that it has not reached, and it posts again what it wants.
+ *    heartbeat shows it positions that it has not reached, and it posts again what it wants. The same holds for the versions of displays:
+ *    a tab that has missed a frame cannot apply the next one, and posts again what it wants.
  * 4. A version numbers what a tab wants. Every heartbeat lists the versions that the connection contains. A tab whose version
  *    is not listed posts again, until it is.
  * 5. Each tab holds a lock with its id. When the leader gets it, the tab has ended: also after a crash.
@@ -19,7 +20,7 @@
  * anything. Each tab announces its tag to those of other sign-ins: their leaders connect again, and the server checks their
  * feeds with the cookie that the browser has now.
  */
-import type { Frame, Listener, LiveRequest, Subscription, Tab } from "./live-listeners.ts";
+import type { DisplayRequest, Extras, Frame, Listener, LiveRequest, Subscription, Tab } from "./live-listeners.ts";
 import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
 
 /** What this page does for other tabs, and they for it. */
@@ -29,7 +30,7 @@ export interface Sharing {
   /** Posts what this page wants to receive if another tab has the connection. @returns whether it has */
   want(): boolean;
   /** Adds what the other tabs want to a request. Their listeners are in it already. */
-  complete(request: LiveRequest): void;
+  complete(request: LiveRequest): number;
   /** Notifies the other tabs that a connection is open, before any of its frames. */
   announce(request: LiveRequest): void;
   /** Passes frames of the connection to the other tabs. */
@@ -56,6 +57,7 @@ export type SharingPage = readonly [
   /** Leaves the other tabs for good, and connects without them. */
   leaveForGood: () => void,
   listeners: Set<Listener>,
+  extras: Extras,
   me: Tab,
   getSubscriptions: (of: Tab) => Subscription[],
   receive: (frames: readonly Frame[]) => boolean,
@@ -88,6 +90,16 @@ interface Broadcast {
   readonly dismissed?: string | undefined;
 }
 
+/** Moves the version that a tab has of what a frame belongs to, as {@link receive} moves the positions of its listeners. */
+function advanceDisplays(tab: Tab, { event, channel, content }: Frame): void {
+  const { v } = (content ?? {}) as { readonly v?: string }; // the content of frames of displays
+  if (!v) return;
+  tab.displays = (tab.displays ?? []).map((display) => {
+    const isSame = display.event === event && display.key === channel;
+    return isSame ? { ...display, token: `${display.token.split("~")[0]}~${v}` } : display;
+  });
+}
+
 /** Shares the connection of this page with the other tabs of the browser. */
 export function share(page: SharingPage): Sharing {
   const [
@@ -95,6 +107,7 @@ export function share(page: SharingPage): Sharing {
     disconnect,
     leaveForGood,
     listeners,
+    extras,
     me,
     getSubscriptions,
     receive,
@@ -117,6 +130,8 @@ export function share(page: SharingPage): Sharing {
   /** Whether a connection that was opened after this tab had joined contains its listeners: before, it takes no broadcasts. */
   let isServed = false;
   let isLeaderHidden = false;
+  /** Whether the connection was opened with the versions that the displays of this tab have, so that they take its frames. */
+  let isCurrent = false;
   let heardAt = performance.now();
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -180,8 +195,14 @@ export function share(page: SharingPage): Sharing {
       });
   }
 
+  /** Returns what can be posted of the displays of this tab. */
+  function ownDisplays(): DisplayRequest[] {
+    return [...(extras.displays ?? [])].map(({ member, event, key, token }) => ({ member, event, key, token }));
+  }
+
   function want(): boolean {
-    if (!isLeader && me.id) post({ want: { ...me, subscriptions: getSubscriptions(me) } });
+    isCurrent = false;
+    if (!isLeader && me.id) post({ want: { ...me, subscriptions: getSubscriptions(me), displays: ownDisplays() } });
     return !isLeader;
   }
 
@@ -210,14 +231,16 @@ export function share(page: SharingPage): Sharing {
       return;
     }
     heardAt = performance.now();
-    if (frames && isServed && receive(frames)) restart();
+    // Frames of displays follow the version of a request. The connection of an earlier leader has another one.
+    const taken = isCurrent && !isLeader ? frames : frames?.filter(({ event }) => !event);
+    if (taken && isServed && receive(taken)) restart();
     if (dismissed === me.id) leaveUnlessLeft();
     if (!beat) return;
     const [isHidden, served, positions] = beat;
     isLeaderHidden = isHidden;
     if (!served?.includes(me.id + me.version)) want();
     else if (!isLeader) {
-      isServed = true;
+      isServed = isCurrent = true;
       disconnect();
       for (const { tab, channel, position } of listeners) {
         const reached = positions.get(channel);
@@ -246,7 +269,10 @@ export function share(page: SharingPage): Sharing {
     want,
     complete(request) {
       request.tabs = [me, ...tabs.values()];
-      request.tokens = [...new Set(request.tabs.flatMap(({ tokens }) => tokens))];
+      const all = [ownDisplays(), ...[...tabs.values()].map(({ displays = [] }) => displays)].flat();
+      for (const { member, token } of all)
+        request.tokens[member] = [...new Set([...(request.tokens[member] ?? []), token])];
+      return all.length;
     },
     announce(request) {
       openRequest = request;
@@ -256,6 +282,7 @@ export function share(page: SharingPage): Sharing {
     },
     passOn(frames) {
       if (tabs.size && frames.length) post({ frames });
+      for (const tab of tabs.values()) if (!tab.isNew) for (const frame of frames) advanceDisplays(tab, frame);
     },
     dismiss() {
       const tab = [...tabs.values()].pop();

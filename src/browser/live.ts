@@ -15,11 +15,18 @@ import {
   MAX_QUERY_FEEDS,
   POLL_PATH,
   type PollResponse,
-  PRESENCE_EVENT,
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
-import { type Frame, getSubscriptions, type LiveRequest, me, receive, type Subscription } from "./live-listeners.ts";
+import {
+  extras,
+  type Frame,
+  getSubscriptions,
+  type LiveRequest,
+  me,
+  receive,
+  type Subscription,
+} from "./live-listeners.ts";
 import { join, leave, release, sharing, signIns } from "./live-sharing.ts";
 import { getPageData } from "./page-data.ts";
 import { getNavigation } from "./reload.ts";
@@ -66,9 +73,8 @@ async function run(): Promise<void> {
   // Without other tabs, the open one may be the last connection that the browser allows.
   if (!signIns) open?.abort();
   while (run === currentRun && !sharing?.isFollower) {
-    const request: LiveRequest = { subscriptions: getSubscriptions(), tokens: me.tokens };
-    sharing?.complete(request);
-    const size = Math.max(request.subscriptions.length, request.tokens.length);
+    const request: LiveRequest = { subscriptions: getSubscriptions(), tokens: {} };
+    const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request) ?? 0);
     if (!size) break;
     if (size > maxFeeds && sharing?.dismiss()) continue;
     const isStream = !isReleased && performance.now() >= streamAt;
@@ -188,7 +194,8 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
       for (const line of lines) {
         const event = parse(line);
         if (event && open !== controller) succeed(request, controller);
-        if (event) frames.push(...readEvent(request, event));
+        // Once the next request is sent, it contains the versions of the displays: they take nothing more from this one.
+        if (event) frames.push(...readEvent(request, event, attempt === controller));
       }
     } finally {
       share(frames);
@@ -200,6 +207,7 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
 function readEvent(
   request: LiveRequest,
   { event, id, retry, data: [channel, content = "", windowMs] }: ServerSentEvent,
+  isLatest: boolean,
 ): readonly Frame[] {
   retryMs = Number(retry) || retryMs;
   if (!channel) return [];
@@ -208,7 +216,7 @@ function readEvent(
   if (event === GAP_EVENT) {
     return advance(request, id, () => ({ reason: content as GapReason, windowMs: Number(windowMs) || undefined }));
   }
-  if (event === PRESENCE_EVENT) return [{ channel, presence: JSON.parse(content) }];
+  if (event && !id) return isLatest ? [{ channel, event, content: content && JSON.parse(content) }] : [];
   const messages = event ? [] : [JSON.parse(content)];
   return id ? advance(request, id, (name) => ({ messages: name === channel ? messages : [] })) : [];
 }
@@ -224,7 +232,7 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
     share(advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" })));
     return;
   }
-  const { events, gaps, presence = [], cursor, more }: PollResponse = await response.json();
+  const { events, gaps, cursor, more, ...others }: PollResponse = await response.json();
   if (controller.signal.aborted) return;
   // Throws if the JSON is not the application's: it has no cursor.
   const frames = advance(request, cursor, (name) => {
@@ -233,7 +241,9 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
     return { reason, windowMs, messages, isBatch: true };
   });
   succeed(request, controller);
-  share([...frames, ...presence.map(([channel, presence]) => ({ channel, presence }))]);
+  for (const [event, list] of Object.entries(others))
+    frames.push(...list.map(([channel, content]) => ({ channel, event, content })));
+  share(frames);
   failures = 1; // so that one failed event stream is enough to poll again
   return more;
 }
@@ -278,18 +288,26 @@ function advance(
   });
 }
 
-/** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
+/**
+ * Sends a request. A server of an earlier version accepts no queries, or GET only, with fewer feeds and without tokens.
+ */
 async function send(
   path: string,
-  { subscriptions, tokens }: LiveRequest,
-  { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number },
+  request: LiveRequest,
+  { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number | undefined },
 ): Promise<Response> {
+  const { subscriptions, tokens } = request;
   const { base, build = "" } = getPageData();
   const headers = { [BUILD_HEADER]: build, "content-type": JSON_TYPE };
   const feeds = subscriptions.map(({ feed }) => feed);
   const cursor = `${subscriptions.map(({ position }) => position)}`;
-  const body = JSON.stringify({ feeds, tokens, cursor, wait });
+  const body = JSON.stringify({ feeds, ...tokens, cursor, wait });
   const response = await fetch(base + path, { method: "POST", signal, headers, body });
+  if (response.status === 400 && request.tokens.queries) {
+    delete request.tokens.queries;
+    setTimeout(restart, OPEN_TIMEOUT_MS);
+    return send(path, request, { signal, wait });
+  }
   const isOld = response.status === 405;
   maxFeeds = isOld ? MAX_QUERY_FEEDS : MAX_FEEDS;
   if (!isOld || feeds.length > maxFeeds) return response;

@@ -1,14 +1,15 @@
 import {
   JSON_TYPE,
   type Person,
+  PRESENCE_EVENT,
   PRESENCE_PATH,
   type Presence,
   type PresenceFrame,
   type Serialized,
 } from "../protocol/index.ts";
+import { addDisplay, type Display, displays, removeDisplay } from "./displays.ts";
 import { on_mount } from "./lifecycle.ts";
-import { restart, watchPage } from "./live.ts";
-import { presences } from "./live-listeners.ts";
+import { restart } from "./live.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
 import { slot } from "./slot.ts";
@@ -95,8 +96,10 @@ function createPeople<Data, State>(
   let sent = "";
   let isSending = false;
 
-  const listener = {
-    channel,
+  const display: Display = {
+    member: "tokens",
+    event: PRESENCE_EVENT,
+    key: channel,
     get token() {
       return version ? `${token}~${version}` : token;
     },
@@ -168,19 +171,16 @@ function createPeople<Data, State>(
 
   function join(): () => void {
     isJoined = true;
-    presences.add(listener);
+    addDisplay(display);
     addEventListener("pagehide", leave);
     addEventListener("pageshow", schedule);
-    watchPage();
-    restart();
     schedule();
     return () => {
       isJoined = false;
-      presences.delete(listener);
+      removeDisplay(display);
       removeEventListener("pagehide", leave);
       removeEventListener("pageshow", schedule);
-      restart();
-      if (![...presences].some((other) => other.token.startsWith(token))) leave(); // another component may show it
+      if (![...displays].some((other) => other.token.startsWith(token))) leave(); // another component may show it
     };
   }
 

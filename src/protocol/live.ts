@@ -4,6 +4,7 @@
  */
 
 import type { PresenceFrame } from "./presence.ts";
+import type { QueryFrame } from "./query.ts";
 
 /** The path of the event stream, below the application's base. @see docs/protocol.md 10.5 */
 export const LIVE_PATH = "/__web/live";
@@ -71,8 +72,10 @@ export interface PollResponse {
   readonly gaps: readonly (readonly [channel: string, reason: GapReason, windowMs?: number | undefined])[];
   /** The position after all events, for the next request. */
   readonly cursor: string;
-  /** The frames of presence, in responses to requests with tokens. */
+  /** The events of presence and queries, and of the tags of the channels, by their types: the first line and the content. */
   readonly presence?: readonly (readonly [channel: string, frame: PresenceFrame])[];
+  readonly query?: readonly (readonly [id: string, frame: QueryFrame])[];
+  readonly tags?: readonly (readonly [line: string, tags: Readonly<Record<string, string>>])[];
   /** Present if the response has reached the maximum size: the browser polls again at once. */
   readonly more?: true;
 }

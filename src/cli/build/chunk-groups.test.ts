@@ -28,6 +28,8 @@ describe("chunkGroupOf", () => {
     ["what only forms need", "/app/node_modules/tsweb/dist/protocol/form-head.js", "forms"],
     ["what only <select defaultValue> needs", "/app/node_modules/tsweb/dist/browser/selects.js", undefined],
     ["what only numbers in styles need", "/app/node_modules/tsweb/dist/protocol/style-units.js", undefined],
+    ["what only presence needs", "/app/node_modules/tsweb/dist/browser/present.js", undefined],
+    ["what only live queries need", "/app/node_modules/tsweb/dist/browser/live-value.js", undefined],
     ["Preact", "/app/node_modules/preact/dist/preact.module.js", "runtime"],
     ["Preact with Windows separators", "C:\\app\\node_modules\\preact\\dist\\preact.mjs", "runtime"],
     ["the hooks of Preact", "/app/node_modules/preact/hooks/dist/hooks.mjs", undefined],

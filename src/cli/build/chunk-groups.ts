@@ -14,8 +14,12 @@ export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream
 /** The modules of `dist/` that belong to forms, without their extension. */
 const FORM_MODULES = /^(browser|protocol)\/form/;
 
-/** The modules of `dist/` that only pages with numbers in styles, or with `<select defaultValue>`, need. */
-const RARE_MODULES = /^(browser\/(styles|selects)|protocol\/style-units)\b/;
+/**
+ * The modules of `dist/` that only pages with numbers in styles, with `<select defaultValue>`, with presence or with live queries
+ * need.
+ */
+const RARE_MODULES =
+  /^(browser\/(styles|selects|displays|present|live-value|optimistic|live-landing)|protocol\/(style-units|presence|query))\b/;
 
 /** Preact without its hooks and `compat`: only pages whose views import those load them. */
 const PREACT = /\/node_modules\/preact\/(?!hooks\/|compat\/)/;
