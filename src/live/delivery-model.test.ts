@@ -218,11 +218,12 @@ it.each([
         };
         const poll = async () => {
           disconnect();
-          const request = { readers: createReaders(), gaps: [], hasShortIds, tokens: [], waitSeconds: 0 };
+          const request = { readers: createReaders(), gaps: [], hasShortIds, tokens: [], queries: [], waitSeconds: 0 };
           const response = await handlePoll(request, hub, {
             context: requestContextOf(new Request("http://a/")),
             isAboveLimit: false,
             presence: null,
+            queries: null,
           });
           const { events, gaps, cursor } = JSON.parse(String(response.body));
           for (const [channel, message, id] of events) {

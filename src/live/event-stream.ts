@@ -1,13 +1,15 @@
 import type { Message, Position, ReadLimit } from "../backends/index.ts";
 import type { BodyProducer, BodySink } from "../http/index.ts";
 import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
-import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason, START } from "../protocol/index.ts";
+import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason, START, TAGS_EVENT } from "../protocol/index.ts";
 import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
-import { formatCursor, shortId } from "./feed.ts";
+import { feedTags, formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { encodeEvent } from "./message-buffer.ts";
 import { type PresenceInput, PresenceStream } from "./presence-rooms.ts";
+import type { QueryInput } from "./queries/query-connection.ts";
+import { QueryStream } from "./queries/query-stream.ts";
 import { isRetryOutdated, retryMs } from "./spread.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -15,6 +17,8 @@ import { writeLimit } from "./write-limit.ts";
 
 /** The options of an {@link EventStream}. */
 export interface EventStreamOptions extends Pick<SubscriptionRequest, "readers" | "gaps" | "hasShortIds"> {
+  /** The tags of the channels of the feeds, as JSON, for a response to POST. */
+  readonly tags?: string | undefined;
   /** Called once when the stream has ended, regardless of which side ended it. */
   readonly onClosed: () => void;
 }
@@ -54,7 +58,11 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   #isOpen = true;
 
   /** Starts the event stream: subscribes to its channels, and writes gaps and missed messages. */
-  constructor(hub: SubscriptionHub, sink: BodySink, { readers, gaps, hasShortIds, onClosed }: EventStreamOptions) {
+  constructor(
+    hub: SubscriptionHub,
+    sink: BodySink,
+    { readers, gaps, hasShortIds, tags, onClosed }: EventStreamOptions,
+  ) {
     const now = performance.now();
     this.#hub = hub;
     this.#sink = sink;
@@ -66,7 +74,8 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     this.#pingedAtMs = now - randomBetween([0, PING_MS]); // so that streams opened together are not pinged together
     hub.addConnection(this);
     for (const reader of readers) if (!reader.isEnded) reader.attach(hub.subscribe(reader.channel, this));
-    this.#write(`retry: ${retryMs(hub.connectionCount)}\n\n`);
+    const tagsEvent = tags ? `event: ${TAGS_EVENT}\ndata: 1\ndata: ${tags}\n\n` : "";
+    this.#write(`retry: ${retryMs(hub.connectionCount)}\n\n${tagsEvent}`);
     for (const { reader, reason } of gaps) this.#writeGap(reader, reason);
     this.notify();
   }
@@ -264,6 +273,8 @@ interface EventStreamContext {
   readonly context: RequestContext;
   /** Its presence tokens; `null` without any. */
   readonly presence: PresenceInput | null;
+  /** Its queries; `null` without any. */
+  readonly queries: QueryInput | null;
   /** Called once when the event stream has ended. */
   readonly release: () => void;
 }
@@ -275,12 +286,14 @@ interface EventStreamContext {
  * @see docs/protocol.md 10.5
  */
 export function handleEventStream(
-  { readers, gaps, hasShortIds }: SubscriptionRequest,
+  request: SubscriptionRequest,
   hub: SubscriptionHub,
-  { context, presence, release }: EventStreamContext,
+  { context, presence, queries, release }: EventStreamContext,
 ): HandlerResponse {
+  const tags = feedTags(request, context);
   let stream: EventStream | undefined;
   let pages: PresenceStream | undefined;
+  let values: QueryStream | undefined;
   let isRevoked = false;
   const unwatch = watchFinalSession(context, () => {
     isRevoked = true;
@@ -289,14 +302,19 @@ export function handleEventStream(
   });
   const onClosed = () => {
     pages?.close();
+    values?.close();
     unwatch();
     release();
   };
   const body = new PushedBody((sink) => {
-    stream = new EventStream(hub, sink, { readers, gaps, hasShortIds, onClosed });
-    if (isRevoked) stream.end();
-    else if (presence) pages = new PresenceStream(stream, sink, presence);
-    return pages ?? stream;
+    stream = new EventStream(hub, sink, { ...request, tags, onClosed });
+    if (isRevoked) {
+      stream.end();
+      return stream;
+    }
+    if (presence) pages = new PresenceStream(stream, sink, presence);
+    if (queries) values = new QueryStream(pages ?? stream, sink, queries);
+    return values ?? pages ?? stream;
   });
   return { status: 200, headers: HEADERS, body };
 }

@@ -1,6 +1,7 @@
 import { POSITION_PATTERN, type Position } from "../backends/index.ts";
+import type { RequestContext } from "../http/index.ts";
 import { FEED_MAC_BYTES, formatFeedText, isLater, MAX_FEED_CHARS, parseFeedText } from "../protocol/index.ts";
-import { constantTimeEqual, hmacSha256, type PurposeKeys, sessionTag } from "../session/index.ts";
+import { constantTimeEqual, hmacSha256, keysFor, type PurposeKeys, sessionTag } from "../session/index.ts";
 
 /** The content of a feed: the permission to receive the messages of a channel, from a position on. */
 export interface FeedPayload {
@@ -84,6 +85,24 @@ const CHANNEL_TAG_BYTES = 8;
  */
 export function channelTag(keys: PurposeKeys, channel: string): string {
   return hmacSha256(keys.sign, `tag\n${channel}`).subarray(0, CHANNEL_TAG_BYTES).toString("base64url");
+}
+
+/**
+ * Returns the tags of the channels of a POST with their names, as JSON: a page finds in them what its calls have published. Empty
+ * for a GET, and without feeds.
+ *
+ * @see docs/protocol.md 10.13
+ */
+export function feedTags(request: FeedChannels, context: RequestContext): string {
+  if (!request.hasShortIds || request.readers.length === 0) return "";
+  const keys = keysFor(context.config, "feed");
+  return JSON.stringify(Object.fromEntries(request.readers.map(({ channel }) => [channelTag(keys, channel), channel])));
+}
+
+/** What {@link feedTags} uses of a request. */
+interface FeedChannels {
+  readonly readers: readonly { readonly channel: string }[];
+  readonly hasShortIds: boolean;
 }
 
 /** Marks a feed in a cursor whose gap was reported: it receives nothing more. It is not a position of any bus. */

@@ -35,7 +35,7 @@ it.each([
       const provided = new ContextValues().set(SESSIONS, sessions);
       const context = requestContextOf(new Request(url, { method, headers, body }), testConfig(), { provided });
       const request = await readSubscriptionRequest(context, "live");
-      const response = handleEventStream(request, hub, { context, presence: null, release: vi.fn() });
+      const response = handleEventStream(request, hub, { context, presence: null, queries: null, release: vi.fn() });
       if (!isPushedBody(response.body)) throw new Error("The body of an event stream is pushed.");
       response.body.open(client);
       return new WeakRef(context);

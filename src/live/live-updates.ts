@@ -28,8 +28,9 @@ import { handlePoll } from "./poll.ts";
 import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
 import { signInTag } from "./presence-token.ts";
 import { publishTo } from "./publish.ts";
-import { DirectReader } from "./queries/query-reader.ts";
-import type { QueryHost, QueryReader } from "./queries/query-run.ts";
+import { readQueries } from "./queries/query-connection.ts";
+import { type QueryHost, receiverError, runForSession, runShared } from "./queries/query-run.ts";
+import { QueryRuns } from "./queries/query-runs.ts";
 import { type LiveConnection, LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
 
@@ -63,8 +64,8 @@ export class LiveUpdates {
   readonly bus: AppBus;
   /** What was published and delivered since the start. */
   readonly counts = new LiveCounts();
-  /** Reads the values of queries for pages. */
-  readonly queries: QueryReader;
+  /** The runs of the queries of the application. */
+  readonly queries: QueryRuns;
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
   readonly #rate = memoryRateStore();
@@ -83,7 +84,15 @@ export class LiveUpdates {
       fingerprints: secretFingerprints(secrets),
       openHub: () => this.#openHub(),
     });
-    this.queries = new DirectReader(queries);
+    this.queries = new QueryRuns({
+      host: queries,
+      hub: () => this.#openHub(),
+      runner: {
+        run: (call, session) =>
+          session === undefined ? runShared(call, queries) : runForSession(call, queries, session),
+        describe: (cause, call) => receiverError(cause, call, queries),
+      },
+    });
     this.#log = log;
     this.#connectionLimit = connectionLimit;
   }
@@ -161,6 +170,7 @@ export class LiveUpdates {
     const hub = this.#openHub();
     const isEventStream = kind === "live";
     const presence = this.#readPresence(request.tokens, context);
+    const queries = readQueries(request.queries, context, this.queries);
     const release = this.#connectionLimit.acquire(context.address);
     if (isEventStream && !release) return this.#refuseConnection();
     const removeBuild = this.#builds.add(context.inbound.header(BUILD_HEADER));
@@ -168,15 +178,17 @@ export class LiveUpdates {
       release?.();
       removeBuild();
     };
-    if (isEventStream) return handleEventStream(request, hub, { context, presence, release: onEnded });
+    if (isEventStream) return handleEventStream(request, hub, { context, presence, queries, release: onEnded });
     // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
     // long as the others are open.
-    return handlePoll(request, hub, { context, presence, isAboveLimit: release === null }).finally(onEnded);
+    return handlePoll(request, hub, { context, presence, queries, isAboveLimit: release === null }).finally(onEnded);
   }
 
-  /** Removes the pages of a sign-in from all lists of who is present, in every process. */
+  /** Removes the pages of a sign-in from all lists of who is present, and ends their queries, in every process. */
   signedOut(sid: string): void {
-    void this.bus.signedOut(signInTag(sid));
+    const tag = signInTag(sid);
+    this.queries.signedOut(tag);
+    void this.bus.signedOut(tag);
   }
 
   #handlePresence(context: RequestContext): Promise<HandlerResponse> {
@@ -198,6 +210,7 @@ export class LiveUpdates {
   /** Ends all connections, and closes the bus unless another application uses the same. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.queries.close();
     this.#hub?.close();
     this.#hub = null;
     await this.bus.closePresence();

@@ -32,9 +32,9 @@ async function poll(
   { from, wait = 0, expiresAtMs, isAboveLimit = false, hasShortIds = false }: PollSettings,
 ) {
   const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? "", expiresAtMs));
-  const request = { readers, gaps: [], hasShortIds, tokens: [], waitSeconds: wait };
+  const request = { readers, gaps: [], hasShortIds, tokens: [], queries: [], waitSeconds: wait };
   const context = requestContextOf(new Request("http://shop.example/__web/poll"));
-  const response = await handlePoll(request, hub, { context, presence: null, isAboveLimit });
+  const response = await handlePoll(request, hub, { context, presence: null, queries: null, isAboveLimit });
   return JSON.parse(String(response.body));
 }
 

@@ -3,9 +3,11 @@ import { type HandlerResponse, jsonResponse, type RequestContext, RequestError }
 import type { GapReason } from "../protocol/index.ts";
 import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
-import { formatCursor, shortId } from "./feed.ts";
+import { feedTags, formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { type PresenceInput, PresencePoll } from "./presence-rooms.ts";
+import type { QueryInput } from "./queries/query-connection.ts";
+import { QueryPoll } from "./queries/query-stream.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
@@ -42,17 +44,22 @@ class Poll implements Subscriber, LiveConnection {
   /** Ends the wait in progress. */
   #resume: (() => void) | null = null;
   readonly #pages: PresencePoll | null;
+  readonly #queries: QueryPoll | null;
+  readonly #tags: string;
 
   constructor(
     hub: SubscriptionHub,
-    { readers, gaps, hasShortIds }: SubscriptionRequest,
-    presence: PresenceInput | null,
+    request: SubscriptionRequest,
+    { context, presence, queries }: Pick<PollContext, "context" | "presence" | "queries">,
   ) {
+    const { readers, gaps, hasShortIds } = request;
     this.#hub = hub;
+    this.#tags = feedTags(request, context);
     this.#hasShortIds = hasShortIds;
     this.readers = readers;
     for (const { reader, reason } of gaps) this.#addGap(reader, reason);
     this.#pages = presence && new PresencePoll(presence, () => this.notify());
+    this.#queries = queries && new QueryPoll(queries, () => this.notify());
   }
 
   /**
@@ -65,6 +72,7 @@ class Poll implements Subscriber, LiveConnection {
     if (untilMs > performance.now()) this.#subscribe();
     else this.#attachExisting();
     await this.#pages?.whenReady();
+    await this.#queries?.whenReady(options);
     await this.#collect();
     while (this.#isEmpty && !this.#isEnding && !signal.aborted && performance.now() < untilMs) {
       await this.#waitForNotification(options);
@@ -76,9 +84,11 @@ class Poll implements Subscriber, LiveConnection {
   toJson(): string {
     for (const reader of this.readers) reader.advanceToEnd();
     const cursor = formatCursor(this.readers.map(({ position }) => position));
-    const more = this.#bytes < MAX_RESPONSE_BYTES ? "" : ',"more":true';
     const presence = this.#pages ? `,"presence":[${this.#pages.frames.join()}]` : "";
-    return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${presence}${more}}`;
+    const queries = this.#queries ? `,"query":[${this.#queries.takeFrames().join()}]` : "";
+    const tags = this.#tags ? `,"tags":[["1",${this.#tags}]]` : "";
+    const more = this.#bytes < MAX_RESPONSE_BYTES && this.#queries?.isEmpty !== false ? "" : ',"more":true';
+    return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${presence}${queries}${tags}${more}}`;
   }
 
   notify(): void {
@@ -93,6 +103,7 @@ class Poll implements Subscriber, LiveConnection {
 
   end(): void {
     this.#pages?.close();
+    this.#queries?.close();
     this.#isEnding = true;
     this.#hub.removeConnection(this);
     for (const { channel } of this.readers) this.#hub.unsubscribe(channel, this);
@@ -107,7 +118,8 @@ class Poll implements Subscriber, LiveConnection {
   }
 
   get #isEmpty(): boolean {
-    return this.#events.length === 0 && this.#gaps.length === 0 && this.#pages?.isEmpty !== false;
+    const hasEvents = this.#events.length + this.#gaps.length > 0;
+    return !hasEvents && this.#pages?.isEmpty !== false && this.#queries?.isEmpty !== false;
   }
 
   #subscribe(): void {
@@ -202,6 +214,8 @@ interface PollContext {
   readonly context: RequestContext;
   /** Its presence tokens; `null` without any. */
   readonly presence: PresenceInput | null;
+  /** Its queries; `null` without any. */
+  readonly queries: QueryInput | null;
   /** Whether its client has too many connections open. It then waits for at most 10 seconds. */
   readonly isAboveLimit: boolean;
 }
@@ -216,10 +230,11 @@ interface PollContext {
 export async function handlePoll(
   request: SubscriptionRequest,
   hub: SubscriptionHub,
-  { context, presence, isAboveLimit }: PollContext,
+  pollContext: PollContext,
 ): Promise<HandlerResponse> {
+  const { context, isAboveLimit } = pollContext;
   const waitSeconds = Math.min(request.waitSeconds, isAboveLimit ? MAX_WAIT_ABOVE_LIMIT_SECONDS : Infinity);
-  const poll = new Poll(hub, request, presence);
+  const poll = new Poll(hub, request, pollContext);
   const unwatch = watchFinalSession(context, () => poll.signOut());
   try {
     await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: context.inbound.signal });

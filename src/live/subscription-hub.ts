@@ -1,7 +1,7 @@
 import type { Position, ReadLimit, ReadResult } from "../backends/index.ts";
 import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { GapReason } from "../protocol/index.ts";
+import { type GapReason, START } from "../protocol/index.ts";
 import { type BusReader, ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
 import { reloadWindowMs } from "./spread.ts";
@@ -162,9 +162,16 @@ export class SubscriptionHub {
 
   /** Returns the current end of a channel. */
   async position(channel: string): Promise<Position> {
-    const [position] = await this.#bus.position([channel]);
-    if (position === undefined) throw new Error(`The bus returned no position of ${channel}.`);
+    const [position = START] = await this.positions([channel]);
     return position;
+  }
+
+  /** Returns the current ends of channels, in one operation of the bus. */
+  async positions(channels: readonly string[]): Promise<readonly Position[]> {
+    const positions = await this.#bus.position(channels);
+    const missing = channels.find((_, i) => positions[i] === undefined);
+    if (missing !== undefined) throw new Error(`The bus returned no position of ${missing}.`);
+    return positions;
   }
 
   /** Reads the bus. Equal reads at the same time share one. */

@@ -111,7 +111,7 @@ describe.each(["live", "poll"] as const)("a POST to /__web/%s", (endpoint) => {
     await response.body?.cancel();
   });
 
-  const members = endpoint === "live" ? "feeds, tokens, cursor" : "feeds, tokens, cursor, wait";
+  const members = endpoint === "live" ? "feeds, tokens, queries, cursor" : "feeds, tokens, queries, cursor, wait";
   it.each([
     ["no JSON", "{", 'The body is not JSON. Send {"feeds": ["…"]}.'],
     ["nothing", "", 'The body is not JSON. Send {"feeds": ["…"]}.'],
@@ -127,7 +127,7 @@ describe.each(["live", "poll"] as const)("a POST to /__web/%s", (endpoint) => {
     [
       "no feeds",
       {},
-      'The request has no feed and no token. Send {"feeds": ["…"]} with a feed that channel() has issued.',
+      'The request has no feed, no token and no query. Send {"feeds": ["…"]} with a feed that channel() has issued.',
     ],
     ["one feed as a string", { feeds: "a" }, "feeds must be a list of strings; it is a string."],
     ["null as feeds", { feeds: null }, "feeds must be a list of strings; it is null."],
@@ -138,6 +138,13 @@ describe.each(["live", "poll"] as const)("a POST to /__web/%s", (endpoint) => {
       "too many tokens",
       { tokens: Array.from({ length: 257 }, String) },
       "The request has 257 tokens; the maximum of POST is 256.",
+    ],
+    ["a string as queries", { queries: "a" }, "queries must be a list of strings; it is a string."],
+    ["a number as query", { queries: [1] }, "queries must be a list of strings; queries[0] is a number."],
+    [
+      "too many queries",
+      { queries: Array.from({ length: 257 }, String) },
+      "The request has 257 queries; the maximum of POST is 256.",
     ],
     ["a list as cursor", { feeds: ["a"], cursor: ["a"] }, "cursor must be a string; it is a list."],
   ])("with %s gets 400", async (_body, body, message) => {
@@ -163,6 +170,12 @@ describe.each(["live", "poll"] as const)("a POST to /__web/%s", (endpoint) => {
     expect(await response.text()).toBe("A presence token was not issued by this application. Load the page again.\n");
   });
 
+  it("can have queries without a feed; one that was not issued is refused", async () => {
+    const response = await postLive(app, endpoint, { queries: ["unknown"] });
+    expect(response.status).toBe(403);
+    expect(await response.text()).toBe("A query was not issued by this application. Load the page again.\n");
+  });
+
   it("reads no Last-Event-ID, which only an EventSource sends", async () => {
     const headers = { "last-event-id": "malformed cursor" };
     expect(await gapsOf([feed], { method: "POST", headers })).toEqual([]);
@@ -173,7 +186,7 @@ it("a POST for an event stream cannot wait", async () => {
   const response = await postLive(app, "live", { feeds: [feed], wait: 1 });
   expect([response.status, await response.text()]).toEqual([
     400,
-    'The body has the unknown member "wait". Its members are feeds, tokens, cursor.\n',
+    'The body has the unknown member "wait". Its members are feeds, tokens, queries, cursor.\n',
   ]);
 });
 

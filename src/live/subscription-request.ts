@@ -1,6 +1,6 @@
 import { isJsonType, readBody, requireIdentityEncoding } from "../bodies/index.ts";
 import { CONNECTION_CLOSE, isPromise, parseJson, type RequestContext, RequestError } from "../http/index.ts";
-import { MAX_FEEDS, MAX_QUERY_FEEDS } from "../protocol/index.ts";
+import { MAX_FEEDS, MAX_QUERIES, MAX_QUERY_FEEDS } from "../protocol/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import { ENDED, laterPosition, parseCursor, type VerifiedFeed, verifyFeed } from "./feed.ts";
 import { FeedReader, type Gap } from "./feed-reader.ts";
@@ -9,8 +9,8 @@ import { FeedReader, type Gap } from "./feed-reader.ts";
 const MAX_URL_CHARS = 8 * 1024;
 
 /**
- * The maximum size of the body of a POST. 256 feeds of the maximum length and their cursor have 82 KiB. The rest is for 256
- * tokens, of 1,700 characters each.
+ * The maximum size of the body of a POST. 256 feeds of the maximum length and their cursor have 82 KiB. The rest is for the tokens
+ * of presence and of queries.
  */
 export const MAX_SUBSCRIPTION_BYTES = 512 * 1024;
 
@@ -36,6 +36,8 @@ export interface SubscriptionRequest {
   readonly hasShortIds: boolean;
   /** The tokens of presence, as the client has sent them: any strings. GET has none. */
   readonly tokens: readonly string[];
+  /** The tokens of queries, as the client has sent them: any strings. GET has none. */
+  readonly queries: readonly string[];
   /** How long a poll waits for messages, in seconds; 0 for an event stream. */
   readonly waitSeconds: number;
 }
@@ -44,6 +46,7 @@ export interface SubscriptionRequest {
 interface SubscriptionInput {
   readonly feeds: readonly string[];
   readonly tokens: readonly string[];
+  readonly queries: readonly string[];
   /** Empty if there is none. */
   readonly cursor: string;
   readonly wait: number;
@@ -104,12 +107,12 @@ function readQuery({ inbound, url }: RequestContext, kind: SubscriptionKind): Su
   // Precedence: a browser that reconnects repeats the URL, with the cursor of the first request.
   const cursor = inbound.header("last-event-id") || url.searchParams.get("after") || "";
   const wait = kind === "poll" ? (url.searchParams.get("wait") ?? "0") : "0";
-  return { feeds, tokens: [], cursor, wait: /^\d{1,2}$/.test(wait) ? Number(wait) : Number.NaN };
+  return { feeds, tokens: [], queries: [], cursor, wait: /^\d{1,2}$/.test(wait) ? Number(wait) : Number.NaN };
 }
 
 function parseBody(text: string, kind: SubscriptionKind): SubscriptionInput {
   const body = parseObject(text);
-  const names = kind === "poll" ? ["feeds", "tokens", "cursor", "wait"] : ["feeds", "tokens", "cursor"];
+  const names = ["feeds", "tokens", "queries", "cursor", ...(kind === "poll" ? ["wait"] : [])];
   for (const name of Object.keys(body)) {
     if (names.includes(name)) continue;
     const received = JSON.stringify(name.slice(0, MAX_NAME_CHARS));
@@ -117,16 +120,17 @@ function parseBody(text: string, kind: SubscriptionKind): SubscriptionInput {
   }
   const feeds = readStrings(body, "feeds", MAX_FEEDS);
   const tokens = readStrings(body, "tokens", MAX_TOKENS);
-  if (feeds.length + tokens.length === 0) {
+  const queries = readStrings(body, "queries", MAX_QUERIES);
+  if (feeds.length + tokens.length + queries.length === 0) {
     throw requestError(
       400,
-      'The request has no feed and no token. Send {"feeds": ["…"]} with a feed that channel() has issued.',
+      'The request has no feed, no token and no query. Send {"feeds": ["…"]} with a feed that channel() has issued.',
     );
   }
   const { cursor = "", wait = 0 } = body;
   if (typeof cursor !== "string") throw requestError(400, `cursor must be a string; it is ${kindOf(cursor)}.`);
   if (typeof wait !== "number") throw requestError(400, `wait must be a number; it is ${kindOf(wait)}.`);
-  return { feeds, tokens, cursor, wait };
+  return { feeds, tokens, queries, cursor, wait };
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {
@@ -143,7 +147,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
 
 function readStrings(
   body: Readonly<Record<string, unknown>>,
-  name: "feeds" | "tokens",
+  name: "feeds" | "tokens" | "queries",
   max: number,
 ): readonly string[] {
   const list = body[name] ?? [];
@@ -165,7 +169,7 @@ function kindOf(value: unknown): string {
 }
 
 function createRequest(
-  { feeds, tokens, cursor, wait }: SubscriptionInput,
+  { feeds, tokens, queries, cursor, wait }: SubscriptionInput,
   context: RequestContext,
 ): SubscriptionRequest {
   const verified = verifyFeeds(feeds, context);
@@ -174,7 +178,7 @@ function createRequest(
     throw requestError(400, `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}, in seconds.`);
   }
   const hasShortIds = context.inbound.method === "POST";
-  return { ...createReaders(verified, cursor), hasShortIds, tokens, waitSeconds: wait };
+  return { ...createReaders(verified, cursor), hasShortIds, tokens, queries, waitSeconds: wait };
 }
 
 /** Each feed of a channel would be read for itself: a repeated one costs memory, and delivers each message twice. */

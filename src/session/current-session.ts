@@ -141,6 +141,22 @@ export function watchFinalSession(context: RequestContext, onEnded: () => void):
   return finalSessionWatcher(context)(onEnded);
 }
 
+/**
+ * Returns the session of a request that can no longer sign in, and whether it is still valid: neither expired nor revoked. It keeps the
+ * session only, as {@link watchFinalSession}. A signed-out client stays valid.
+ *
+ * @throws RequestError 503 if the client has a session, and the revocations were not read yet
+ */
+export function finalSession(context: RequestContext): {
+  readonly session: VerifiedSession | null;
+  readonly isValid: () => boolean;
+} {
+  const session = currentSession(context);
+  const revocations = sessionsOf(context)?.revocations;
+  if (session === null) return { session, isValid: () => true };
+  return { session, isValid: () => !isExpired(session, nowSeconds()) && revocations?.isRevoked(session) !== true };
+}
+
 /** Returns {@link watchFinalSession} of a request as a function that can be called later, and several times. */
 export function finalSessionWatcher(context: RequestContext): (onEnded: () => void) => () => void {
   // The question to `authenticate` needs the request. No other function may keep it.

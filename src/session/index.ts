@@ -8,6 +8,7 @@ export {
   countedUser,
   currentSession,
   currentTag,
+  finalSession,
   finalSessionWatcher,
   hasSessionEnded,
   pageTag,

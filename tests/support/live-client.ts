@@ -3,6 +3,7 @@
  */
 import type { App } from "../../src/app.ts";
 import { type ChannelOptions, channel } from "../../src/live/index.ts";
+import { TAGS_EVENT } from "../../src/protocol/index.ts";
 import { session } from "../../src/session/index.ts";
 import { callOverHttp, compiledServer } from "./compiled-app.ts";
 import { readEvents, type StreamEvent } from "./event-stream.ts";
@@ -88,11 +89,11 @@ export async function openEventStream(app: App, feeds: readonly string[], option
   const next = async (): Promise<StreamEvent> => {
     const { value, done } = await events.next();
     if (done) throw new Error("The event stream has ended.");
-    return value;
+    return value.event === TAGS_EVENT ? next() : value; // once, at the start of a response to POST
   };
   return {
     response,
-    /** Returns the next event. */
+    /** Returns the next event, except for the tags of the feeds. */
     next,
     /** Returns the next messages, parsed. */
     async take(count: number): Promise<unknown[]> {

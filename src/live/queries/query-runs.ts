@@ -1,0 +1,206 @@
+import { runOutsideRequests } from "../../http/index.ts";
+import { keysFor, type VerifiedSession } from "../../session/index.ts";
+import { channelTag } from "../feed.ts";
+import { PagePlaces } from "../page-places.ts";
+import type { QueryCall } from "./definition.ts";
+import type { QueryHub } from "./query-channels.ts";
+import { QueryReceiver } from "./query-receiver.ts";
+import type { QueryHost, QueryReader } from "./query-run.ts";
+import { type QueryRunner, QuerySeries, type SeriesValue } from "./query-series.ts";
+import type { QueryVersion } from "./query-version.ts";
+import { processSlots, type RunSlots } from "./run-slots.ts";
+import { processCache, type ValueCache } from "./value-cache.ts";
+
+const TICK_MS = 1_000;
+
+/** How long the runs of a query are kept without receivers: a page that was loaded connects within that time. */
+const IDLE_MS = 30_000;
+
+/** The options of {@link QueryRuns}. */
+export interface QueryRunsOptions {
+  readonly host: QueryHost;
+  /** Returns the subscriptions of the application. */
+  readonly hub: () => QueryHub;
+  readonly runner: QueryRunner;
+  /** By default, those of the process. */
+  readonly slots?: RunSlots;
+  readonly cache?: ValueCache;
+}
+
+/** The runs of one query with its arguments. */
+interface Query {
+  readonly call: QueryCall;
+  /** By the id of the sign-in, of which a signed-out client has the empty one; `null` for the runs that all receivers share. */
+  readonly series: Map<string | null, QuerySeries>;
+  /** Whether a run has read the session: it runs for each sign-in from then on. */
+  isPerSession: boolean;
+  readonly receivers: Set<QueryReceiver>;
+  usedAtMs: number;
+}
+
+/** Is called once a second while a connection receives values. */
+export interface QueryConnections {
+  tick(): void;
+  /** Ends it, if it is of a sign-in. */
+  signedOut(tag: string): void;
+}
+
+/** The queries of an application whose values this process sends to pages, or has sent a moment ago. */
+export class QueryRuns implements QueryReader {
+  /** The queries that each client has: it could otherwise make a process run and watch any number of them. */
+  readonly places = new PagePlaces();
+  readonly #options: QueryRunsOptions;
+  readonly #slots: RunSlots;
+  readonly #cache: ValueCache;
+  readonly #runner: QueryRunner;
+  readonly #queries = new Map<string, Query>();
+  readonly #connections = new Set<QueryConnections>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: QueryRunsOptions) {
+    this.#options = options;
+    this.#slots = options.slots ?? processSlots;
+    this.#cache = options.cache ?? processCache;
+    this.#runner = options.runner;
+  }
+
+  get host(): QueryHost {
+    return this.#options.host;
+  }
+
+  /** The number of queries, with different arguments. */
+  get size(): number {
+    return this.#queries.size;
+  }
+
+  /**
+   * Returns the value of a query for a page that is rendered: of a run that sees everything that was published until now. Runs are
+   * shared with all pages.
+   *
+   * @throws what the function has thrown; UnavailableError if the bus does not respond
+   */
+  async read(call: QueryCall, session: VerifiedSession | null): Promise<{ json: string; version: string }> {
+    for (;;) {
+      const value: SeriesValue | "moved" = await this.#seriesFor(call, session).read();
+      if (value === "moved" || value.json === null) continue;
+      return { json: value.json, version: value.version };
+    }
+  }
+
+  /**
+   * Sends the values of a query to a client from now on.
+   *
+   * @param client its sign-in, and the version of the value that it has
+   * @param onNews called when the receiver has a frame
+   * @returns the receiver, and a function that ends it
+   */
+  receive(
+    call: QueryCall,
+    client: { readonly version: QueryVersion | null; readonly session: VerifiedSession | null },
+    onNews: (receiver: QueryReceiver) => void,
+  ): { readonly receiver: QueryReceiver; readonly end: () => void } {
+    return runOutsideRequests(() => {
+      const receiver = new QueryReceiver(this.#seriesFor(call, client.session), client, onNews);
+      const query = this.#queryOf(call);
+      query.receivers.add(receiver);
+      const end = () => {
+        query.receivers.delete(receiver);
+        query.usedAtMs = performance.now();
+        receiver.close();
+      };
+      return { receiver, end };
+    });
+  }
+
+  /** Adds a connection. It is ticked until it is removed. */
+  addConnection(connection: QueryConnections): void {
+    this.#connections.add(connection);
+    this.#startTicks();
+  }
+
+  removeConnection(connection: QueryConnections): void {
+    this.#connections.delete(connection);
+  }
+
+  /** Logs a failure of the bus. */
+  busFailed(error: unknown): void {
+    this.#options.hub().busFailed(error);
+  }
+
+  /** Ends what the pages of a sign-in receive. */
+  signedOut(tag: string): void {
+    for (const connection of [...this.#connections]) connection.signedOut(tag);
+  }
+
+  /** Ends all runs. What waits for them is rejected, or never answered. */
+  close(): void {
+    clearInterval(this.#timer);
+    for (const { series } of this.#queries.values()) for (const each of series.values()) each.close();
+    this.#queries.clear();
+    this.#connections.clear();
+  }
+
+  #queryOf(call: QueryCall): Query {
+    const existing = this.#queries.get(call.id);
+    const query = existing ?? { call, series: new Map(), isPerSession: false, receivers: new Set(), usedAtMs: 0 };
+    query.usedAtMs = performance.now();
+    if (!existing) this.#queries.set(call.id, query);
+    this.#startTicks();
+    return query;
+  }
+
+  #seriesFor(call: QueryCall, session: VerifiedSession | null): QuerySeries {
+    const query = this.#queryOf(call);
+    return this.#seriesOf(query, query.isPerSession ? session : undefined);
+  }
+
+  /** @param session `undefined` for the runs that all receivers share */
+  #seriesOf(query: Query, session: VerifiedSession | null | undefined): QuerySeries {
+    const key = session === undefined ? null : (session?.sid ?? "");
+    const existing = query.series.get(key);
+    if (existing) return existing;
+    const { call } = query;
+    const keys = keysFor(this.host.config, "feed");
+    const series = new QuerySeries({
+      ...{ call, session, runner: this.#runner, hub: this.#options.hub, slots: this.#slots, cache: this.#cache },
+      tags: call.channels.map((channel) => channelTag(keys, channel)),
+      onSession: () => this.#runPerSession(query),
+      onDropped: () => this.#remove(query, key),
+    });
+    query.series.set(key, series);
+    return series;
+  }
+
+  /** Runs a query for each sign-in from now on: no value of a run that has read one sign-in is sent to another. */
+  #runPerSession(query: Query): void {
+    query.isPerSession = true;
+    const shared = query.series.get(null);
+    query.series.delete(null);
+    shared?.close();
+    for (const receiver of query.receivers) receiver.moveTo(this.#seriesOf(query, receiver.session));
+  }
+
+  #remove(query: Query, key: string | null): void {
+    query.series.get(key)?.close();
+    query.series.delete(key);
+  }
+
+  #startTicks(): void {
+    // Outside requests: otherwise the timer would keep the context of the first request alive.
+    this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const connection of [...this.#connections]) connection.tick();
+    for (const query of this.#queries.values()) {
+      for (const [key, { idleSinceMs }] of query.series) {
+        if (idleSinceMs !== null && now - idleSinceMs >= IDLE_MS) this.#remove(query, key);
+      }
+      if (query.series.size === 0 && now - query.usedAtMs >= IDLE_MS) this.#queries.delete(query.call.id);
+    }
+    if (this.#queries.size + this.#connections.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

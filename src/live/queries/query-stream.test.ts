@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { callOverHttp, compiledQuery, compiledServer, createTestApp } from "#test/compiled-app";
+import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
+import { liveFunctions } from "#test/live-client";
+import { QueryClient } from "#test/query-client";
+import type { App } from "../../app.ts";
+import { RPCError } from "../../errors.ts";
+import type { LiveHandle } from "../../protocol/index.ts";
+import { session } from "../../session/index.ts";
+import { createRealtime } from "../app-registry.ts";
+
+const read = vi.fn<(board: string) => unknown>();
+const cards = compiledQuery("cards", { on: (board: string) => [`board:${board}`] }, (board: string) => read(board), {
+  params: { board: "any" },
+  hash: "a1B2c3",
+});
+const mine = compiledQuery(
+  "mine",
+  { on: ["mine"] },
+  () => ({ user: session.user()?.sub ?? null, read: read("mine") }),
+  {
+    hash: "a1B2c3",
+  },
+);
+const secret = compiledQuery("secret", { on: ["secret"], auth_required: true }, () => read("secret"), {
+  hash: "a1B2c3",
+});
+const functions = {
+  ...liveFunctions,
+  ...{ cards, mine, secret },
+  show: compiledServer("show", (board: string) => cards.live(board), { params: { board: "any" } }),
+  show_mine: compiledServer("show_mine", () => mine.live()),
+  show_secret: compiledServer("show_secret", () => secret.live()),
+  end: compiledServer("end", () => session.revoke(session.require().sub)),
+};
+
+const rowsOf = (...titles: readonly string[]) =>
+  titles.map((title, id) => ({ id, title, text: "The text of a card".repeat(3) }));
+
+let bus: FaultyBus;
+let app: App;
+const clients: QueryClient[] = [];
+
+beforeEach(() => {
+  bus = createFaultyBus();
+  createRealtime({ isBuilt: false }).use_bus(bus);
+  app = createTestApp(functions, { rate: false });
+  read.mockReset().mockReturnValue(rowsOf("a", "b", "c"));
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await app.close();
+  vi.restoreAllMocks();
+});
+
+const send = (path: string, init: RequestInit) => app.fetch(new Request(`http://shop.example${path}`, init));
+
+/** Calls a function, and returns its result. */
+async function call(name: string, args: object = {}, headers: Readonly<Record<string, string>> = {}) {
+  const response = await callOverHttp(app, name, args, { headers });
+  const { result, error } = await response.json();
+  if (error) throw new Error(`${error.code}: ${error.message}`);
+  return { result, response };
+}
+
+/** Signs a user in, and returns the headers of the browser. */
+async function signIn(user: string): Promise<Record<string, string>> {
+  const { response } = await call("enter", { user });
+  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
+  return { cookie: cookies.join("; ") };
+}
+
+const handleOf = async (name = "show", args: object = { board: "1" }, headers: Record<string, string> = {}) =>
+  (await call(name, args, headers)).result as LiveHandle;
+
+function clientOf(handles: readonly LiveHandle[], headers: Record<string, string> = {}): QueryClient {
+  const client = new QueryClient(send, handles, headers);
+  clients.push(client);
+  return client;
+}
+
+describe("an event stream with a query", () => {
+  it("sends nothing for the value that the page has, and the changes after that", async () => {
+    const client = clientOf([await handleOf()]);
+    await client.open();
+    read.mockReturnValue(rowsOf("a", "changed", "c"));
+    await app.publish("board:1", null);
+    await vi.waitFor(() => expect(client.first.value).toEqual(rowsOf("a", "changed", "c")));
+    expect(client.first.frames).toEqual([
+      { v: expect.any(String), base: expect.any(String), patch: [[0, 1], rowsOf("a", "changed")[1], [2, 3]] },
+    ]);
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it("runs once for all pages, and sends only the version if the value has not changed", async () => {
+    const handle = await handleOf();
+    const pages = [clientOf([handle]), clientOf([await handleOf()]), clientOf([handle])];
+    await Promise.all(pages.map((page) => page.open()));
+    await app.publish("board:1", null);
+    await vi.waitFor(() => expect(pages.map(({ first }) => first.frames.length)).toEqual([1, 1, 1]));
+    expect(pages.map(({ first }) => Object.keys(first.frames[0] ?? {}))).toEqual([["v"], ["v"], ["v"]]);
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it("sends the whole value to a page that has missed a change, or has no version", async () => {
+    const handle = await handleOf();
+    const client = clientOf([handle]);
+    read.mockReturnValue(rowsOf("new"));
+    await app.publish("board:1", null);
+    await client.open();
+    await vi.waitFor(() => expect(client.first.value).toEqual(rowsOf("new")));
+    client.first.version = undefined;
+    client.first.value = undefined;
+    await client.open();
+    await vi.waitFor(() => expect(client.first.value).toEqual(rowsOf("new")));
+  });
+});
+
+describe("a query that reads the session", () => {
+  it("has a value for each sign-in, also if it has read the session for the first time", async () => {
+    const [alice, bob] = [await signIn("alice"), await signIn("bob")];
+    const pages = [
+      clientOf([await handleOf("show_mine", {}, alice)], alice),
+      clientOf([await handleOf("show_mine", {}, bob)], bob),
+      clientOf([await handleOf("show_mine", {})]),
+    ];
+    await Promise.all(pages.map((page) => page.open()));
+    read.mockReturnValue("changed");
+    await app.publish("mine", null);
+    const changedOf = (user: string | null) => ({ user, read: "changed" });
+    await vi.waitFor(() =>
+      expect(pages.map(({ first }) => first.value)).toEqual([changedOf("alice"), changedOf("bob"), changedOf(null)]),
+    );
+  });
+});
+
+describe("a query that decides who may see its value", () => {
+  it("takes the value away with forbidden, and gives it back", async () => {
+    const client = clientOf([await handleOf()]);
+    await client.open();
+    read.mockImplementation(() => {
+      throw new RPCError("forbidden", "Not your board.");
+    });
+    await app.publish("board:1", null);
+    await vi.waitFor(() => expect(client.first).toMatchObject({ value: undefined, error: "forbidden" }));
+    read.mockReset().mockReturnValue(rowsOf("back"));
+    await app.publish("board:1", null);
+    await vi.waitFor(() => expect(client.first).toMatchObject({ value: rowsOf("back"), error: null }));
+  });
+
+  it("sends no value to a signed-out client with auth_required", async () => {
+    await expect(handleOf("show_secret", {})).rejects.toThrow("unauthenticated");
+    const alice = await signIn("alice");
+    const client = clientOf([await handleOf("show_secret", {}, alice)], alice);
+    await client.open();
+    read.mockReturnValue("changed");
+    await app.publish("secret", null);
+    await vi.waitFor(() => expect(client.first.value).toBe("changed"));
+  });
+});
