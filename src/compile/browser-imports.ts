@@ -8,6 +8,7 @@ import {
   isServerModule,
   type ModuleFacts,
   type ModuleResolver,
+  type ResolvedExport,
   relativePath,
   resolveExport,
   type ServedFunctions,
@@ -102,6 +103,10 @@ function importAdvice(name: string, local: string | undefined, { scopes }: Modul
   }
   const type = binding?.kind === "class" ? "If only its type is needed, use `import type`. Otherwise move" : "Move";
   return `${type} it to a file without ".server" in its path, which both sides import and browsers may receive.`;
+}
+
+function isQuery({ facts, name }: ResolvedExport): boolean {
+  return facts.queries.some((query) => query.name === name);
 }
 
 /** Returns the error message for an import of a query: it has no address, so that a browser cannot choose its arguments. */
@@ -218,6 +223,9 @@ class BrowserImportCheck {
     if (!facts || facts.mistakes.length > 0) return;
     const resolved = await resolveExport(file, imported.name, this.resolver);
     if (resolved && isEndpoint(resolved, imported.name)) return; // for links
+    if (resolved && isQuery(resolved)) {
+      return this.reject(queryMessage(imported.name, this.relativePath(resolved.facts.source.file)), imported.at);
+    }
     if (!resolved || !isServerFunction(resolved, imported.name)) {
       return this.reject(this.notImportableMessage(imported.name, facts, resolved !== undefined), imported.at);
     }
@@ -242,7 +250,6 @@ class BrowserImportCheck {
     const entry = facts.exports.named.find((exported) => exported.name === name);
     const declaration = facts.declarations.find((candidate) => candidate.name === name);
     if (entry?.isType) return `"${name}" is a type. Import it with \`import type { ${name} }\`.`;
-    if (declaration?.kind === "query") return queryMessage(name, path);
     if (declaration && declaration.kind !== "server") {
       return `"${name}" is a ${declaration.kind} of ${path} whose path is not written as text, so browser code cannot link to it. Write its path as text.`;
     }

@@ -13,6 +13,7 @@ import {
 } from "./modules/index.ts";
 import { checkModuleAlone, mayBreakRule } from "./rules/index.ts";
 import {
+  CompileError,
   type FunctionNode,
   type ImportedName,
   isInNodeModules,
@@ -188,8 +189,24 @@ function addShapes(
       ...complete(signature, functionNodes[index]),
       ...(documentation ? { documentation: documentation(index, lookup) } : {}),
     })),
-    queries: queries.map((signature, index) => complete(signature, queryNodes[index])),
+    queries: queries.map((signature, index) => {
+      const query = complete(signature, queryNodes[index]);
+      rejectFiles(query, queryNodes[index], module.source);
+      return query;
+    }),
   };
+}
+
+/** @throws CompileError for a parameter of a query that takes files, at the parameter */
+function rejectFiles({ name, params }: Signature, fn: FunctionNode | undefined, source: SourceFile): void {
+  const index = params.findIndex(({ files }) => files);
+  const at = fn?.params[index] ?? fn?.params[0];
+  if (index < 0 || !at) return;
+  throw new CompileError(
+    `The query "${name}" has a parameter for files, which no token can contain. Pass the id of a stored file.`,
+    source,
+    at,
+  );
 }
 
 /** Returns the declaration of a type that a module exports. */

@@ -141,10 +141,10 @@ function readServerFunction(
 }
 
 /**
- * Rejects what only a server function can have: streamed values, files, and a default without a type. The types of `on` follow
- * from those of the function only if every parameter has one.
+ * Rejects what only a server function can have: streamed values, and a default without a type. The types of `on` follow from those
+ * of the function only if every parameter has one.
  */
-function checkQuery({ name, params, stream }: Signature, fn: FunctionNode, source: SourceFile): void {
+function checkQuery({ name, stream }: Signature, fn: FunctionNode, source: SourceFile): void {
   const reject = (problem: string, at: Node): never => {
     throw new CompileError(`The query "${name}" ${problem}`, source, at);
   };
@@ -158,13 +158,6 @@ function checkQuery({ name, params, stream }: Signature, fn: FunctionNode, sourc
         param,
       );
     }
-  }
-  const file = params.findIndex(({ files }) => files);
-  if (file >= 0) {
-    reject(
-      "has a parameter for files, which no token can contain. Pass the id of a stored file.",
-      fn.params[file] ?? fn,
-    );
   }
 }
 

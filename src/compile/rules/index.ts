@@ -27,6 +27,7 @@ import { checkApplicationModules, checkListed } from "./module-list.ts";
 import { checkNodeImports } from "./node-imports.ts";
 import { checkForeignConventions, checkForeignImports } from "./other-frameworks.ts";
 import { checkPageParameters } from "./page-parameters.ts";
+import { checkQueryEffects } from "./query-effects.ts";
 import { checkRenderEffects } from "./render-effects.ts";
 import { checkRequestMembers } from "./request-members.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
@@ -59,6 +60,7 @@ export const RULES: readonly Rule[] = [
   { name: "fetch-bodies", side: "both", check: checkFetchBodies },
   { name: "middleware-parameters", side: "both", check: checkMiddlewareParameters },
   { name: "declarations", side: "both", check: checkDeclarations },
+  { name: "query-effects", side: "server", check: checkQueryEffects },
   { name: "lost-assignments", side: "both", check: checkLostAssignments },
   { name: "route-request", side: "both", check: checkRouteRequests },
   { name: "async-views", side: "both", check: checkAsyncViews },

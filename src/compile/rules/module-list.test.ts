@@ -43,7 +43,7 @@ describe("an element of `modules`", () => {
     [app('import { sign } from "./guests.server.ts";', "[«sign]"), 'this is "sign" of src/guests.server.ts.'],
     [
       app('import * as helpers from "./helpers.ts";', "[«helpers]"),
-      "src/helpers.ts serves nothing: it exports help, but no page(), route() or server(). Wrap each function",
+      "src/helpers.ts serves nothing: it exports help, but no page(), route(), server() or query(). Wrap each function",
     ],
   ])("is rejected: %s", async (text, message) => {
     const error = await compileErrorOf(() => checkModuleList(readApp(text), inMemoryResolver(FILES)));
@@ -93,19 +93,19 @@ describe("a server module that serves nothing", () => {
   test.each([
     [
       "src/component.server.tsx",
-      'it exports default, but no page(), route() or server(). Declare its page as `export const home = page("/…", () => …)`',
+      'it exports default, but no page(), route(), server() or query(). Declare its page as `export const home = page("/…", () => …)`',
     ],
     [
       "src/forgotten.server.ts",
-      "it exports sign, MAX, but no page(), route() or server(). Wrap each function that the browser calls in server(), as in `export const sign = server((…) => …)`",
+      "it exports sign, MAX, but no page(), route(), server() or query(). Wrap each function that the browser calls in server(), as in `export const sign = server((…) => …)`",
     ],
     [
       "src/handlers.server.ts",
-      'it exports GET, but no page(), route() or server(). Declare a route: `export const name = route("GET /…", async (request) => …)`.',
+      'it exports GET, but no page(), route(), server() or query(). Declare a route: `export const name = route("GET /…", async (request) => …)`.',
     ],
     [
       "src/loader.server.tsx",
-      'it exports helper, loader, but no page(), route() or server(). Load the data in the function of the page: `page("/…", async () => …)`.',
+      'it exports helper, loader, but no page(), route(), server() or query(). Load the data in the function of the page: `page("/…", async () => …)`.',
     ],
   ] as const)("is rejected at its first export if it is listed: %s", async (file, message) => {
     const error = await compileErrorOf(() => check(file, app(`import * as m from "./${file.slice(4)}";`, "[m]")));
@@ -118,7 +118,7 @@ describe("a server module that serves nothing", () => {
     const imports = 'import * as two from "./two.server.ts";\nimport * as greeting from "./greeting.server.tsx";';
     const error = await compileErrorOf(() => check("src/two.server.ts", app(imports, "[two, greeting]")));
     expect(error.message).toBe(
-      "src/two.server.ts serves nothing: it exports all, greet, but no page(), route() or server(). src/greeter.tsx imports " +
+      "src/two.server.ts serves nothing: it exports all, greet, but no page(), route(), server() or query(). src/greeter.tsx imports " +
         "greet: wrap it in server(), as in `export const greet = server((…) => …)`.",
     );
     expect(error.loc).toMatchObject({ file: "/app/src/two.server.ts", line: 2 });

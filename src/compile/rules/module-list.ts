@@ -76,7 +76,7 @@ function shorthandNames({ properties }: ESTree.ObjectExpression): string[] {
   return names.length === properties.length ? names : [];
 }
 
-/** Returns whether an export is certainly not a module: it does not exist, or is a page, a route, a function or a view. */
+/** Returns whether an export is certainly not a module: it does not exist, or is a page, a route, a function, a query or a view. */
 async function isSingleExport(id: string | undefined, name: string, resolver: ModuleResolver): Promise<boolean> {
   const origin = await resolveExport(id, name, resolver);
   if (!origin) {
@@ -86,7 +86,7 @@ async function isSingleExport(id: string | undefined, name: string, resolver: Mo
   return origin.facts.declarations.some((declaration) => declaration.name === origin.name);
 }
 
-/** Returns whether a module certainly exports no page, route or server function. When unsure, it returns `false`. */
+/** Returns whether a module certainly exports no page, route, server function or query. When unsure, it returns `false`. */
 function servesNothing({ declarations, mistakes, exports, scopes, program }: ModuleFacts): boolean {
   if (declarations.length + mistakes.length > 0 || exports.starExports.length > 0) return false;
   return exports.named.every(({ isType, from, local }) => {
@@ -112,7 +112,7 @@ function servesNothingMessage(
   called?: { name: string; file: string },
 ): string {
   const names = exports.named.filter(({ isType }) => !isType).map(({ name }) => name);
-  const problem = `${file} serves nothing: it exports ${names.join(", ") || "nothing"}, but no page(), route() or server().`;
+  const problem = `${file} serves nothing: it exports ${names.join(", ") || "nothing"}, but no page(), route(), server() or query().`;
   if (called && names.includes(called.name))
     return `${problem} ${called.file} imports ${called.name}: wrap it in server(), as in \`export const ${called.name} = server((…) => …)\`.`;
   const named = names.find((name) => name !== "default");

@@ -26,6 +26,16 @@ export const inMarkup = (markup: string): Edit => ({
 /** Replaces the path of the page, in line 5. */
 export const withPath = (path: string): Edit => ({ file: PAGES, from: 'page("/"', to: `page(${JSON.stringify(path)}` });
 
+/** Adds a query to the module of the guests, in line 4. */
+export const withQuery = (query: string): readonly Edit[] => [
+  { file: GUESTS, from: "import { server,", to: "import { publish, query, server," },
+  {
+    file: GUESTS,
+    from: "export async function everyone",
+    to: `export const guests = ${query};\n\nexport async function everyone`,
+  },
+];
+
 /** A mistake that the error page shows at one place. */
 export const row = (
   mistake: string,

@@ -1,6 +1,6 @@
 import { sign } from "../acts.ts";
 import type { Mistake } from "../mistake.ts";
-import { APP, GUESTS, inMarkup, inView, row, VIEW } from "./guest-book-edits.ts";
+import { APP, GUESTS, inMarkup, inView, row, VIEW, withQuery } from "./guest-book-edits.ts";
 
 /** A mistake that the development server and the build reject with the same words. */
 const compiled = (...parts: Parameters<typeof row>): Mistake => ({ ...row(...parts), places: ["page", "build"] });
@@ -19,6 +19,23 @@ const environment: readonly Mistake[] = [
     `${GUESTS}:12:20`,
     "import.meta.env.GUESTS_FILE is undefined: Vite sets only the variables that it sends to browsers",
     "Write `process.env.GUESTS_FILE`",
+  ),
+];
+
+const queries: readonly Mistake[] = [
+  compiled(
+    "publishes in a query",
+    withQuery('query({ on: ["guests"] }, async () => { await publish("guests"); return everyone(); })'),
+    `${GUESTS}:4:71`,
+    'The query "guests" calls publish(), but a query only reads',
+    "Call it in the page or in the server function that makes the change",
+  ),
+  compiled(
+    "leaves out the type of a parameter of a query",
+    withQuery("query({ on: (limit) => [`guests:${limit}`] }, (limit = 20) => limit)"),
+    `${GUESTS}:4:68`,
+    'The query "guests" has a parameter with a default and without a type',
+    "Write its type",
   ),
 ];
 
@@ -217,4 +234,4 @@ const browser: readonly Mistake[] = [
   ),
 ];
 
-export const mistakes: readonly Mistake[] = [...environment, ...files, ...markup, ...calls, ...browser];
+export const mistakes: readonly Mistake[] = [...environment, ...queries, ...files, ...markup, ...calls, ...browser];
