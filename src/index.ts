@@ -43,6 +43,7 @@ export {
   form,
   Head,
   Html,
+  Later,
   type Layout,
   type LayoutResult,
   NotFound,

@@ -8,15 +8,18 @@ import { getPageData } from "./page-data.ts";
 import { reloadOnce } from "./reload.ts";
 import { checkSignIn } from "./restored.ts";
 
-/** All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. */
-const comments: Record<string, Comment | undefined> = {};
+/**
+ * All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. The script of a
+ * part that arrives later (`LATER_SCRIPT` in src/pages/later-script.ts) adds those of the part, and starts its views.
+ */
+export const comments: Record<string, Comment | undefined> = {};
 const walker = document.createTreeWalker(document, 128 /* NodeFilter.SHOW_COMMENT */);
-while (walker.nextNode()) {
-  const comment = walker.currentNode as Comment; // the walker visits comments only
-  comments[comment.data] = comment;
-}
+for (let node: Node | null; (node = walker.nextNode()); ) comments[(node as Comment).data] = node as Comment; // it visits no others
 
-getPageData().views.forEach(async (view, index) => {
+/** Loads a view and hydrates it at its number in the page. Never rejects. */
+export async function startView(view: IslandData, index: number): Promise<void> {
+  // Bundlers remove this from production. The check of the hydration finds views, also those of parts, by their numbers.
+  if (process.env.NODE_ENV !== "production") Object.assign(getPageData().views, { [index]: view });
   try {
     // Bundlers remove this from production.
     if (process.env.NODE_ENV !== "production") await import("./dev/development.ts");
@@ -31,7 +34,9 @@ getPageData().views.forEach(async (view, index) => {
     }
     report(); // the other views are still hydrated
   }
-});
+}
+
+getPageData().views.forEach(startView);
 
 // Vite dispatches this event when a dynamic import of the application fails.
 addEventListener("vite:preloadError", (event) => handleMissingScript((event as Event & { payload: unknown }).payload));

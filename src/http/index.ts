@@ -73,6 +73,7 @@ export { idHeaders, type RequestIds, requestIds, traceIdOf } from "./request-ids
 export {
   canonicalPath,
   formParameter,
+  hasWholeParameter,
   isCallPath,
   isUnambiguousTarget,
   isValidHost,

@@ -4,7 +4,7 @@ import type { BodyLimit } from "./body-limit.ts";
 import { ContextKey, ContextValues } from "./context-values.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
-import { withoutFormParameter } from "./request-url.ts";
+import { withoutReservedParameters } from "./request-url.ts";
 import { checkHeader } from "./security-headers.ts";
 
 /** A frozen record of strings: the type of `request.query`, `request.headers` and `request.cookies`. */
@@ -76,6 +76,10 @@ export class RequestContext {
   isBearer = false;
   /** Whether the response has been created, or a response that goes on has ended. What still runs is background work. */
   hasEnded = false;
+  /** Whether the session stays as it was when the first byte of the page was sent, while its parts run. */
+  isSessionKept = false;
+  /** The number of parts of the page that have failed, after its status was sent. */
+  failedParts = 0;
   /** Whether the response must close the connection, because a part of the body may never be read. */
   closeConnection = false;
   /** Whether a route has received the body, and may read or hold it until its response has ended. */
@@ -174,9 +178,9 @@ export class RequestContext {
     return this.inbound.request;
   }
 
-  /** The URL of the request, without the parameter that names the function of a form. */
+  /** The URL of the request, without the query parameters of tsweb. */
   get url(): URL {
-    this.#url ??= withoutFormParameter(this.inbound.url);
+    this.#url ??= withoutReservedParameters(this.inbound.url);
     return this.#url;
   }
 
@@ -284,7 +288,7 @@ export class RequestContext {
     if (this.headersSent) {
       throw new Error(
         `The cookie "${name}" cannot be set: the headers of the response have already been sent. Set it before the ` +
-          "function returns, or in a stream before the first yield.",
+          "function returns, in a stream before the first yield, and in a page outside of <Later>.",
       );
     }
     this.#setCookies ??= new Map();

@@ -1,4 +1,4 @@
-import { FORM_PARAMETER, FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PARAMETER, FORM_PREFIX, RPC_PREFIX, WHOLE_PARAMETER } from "../protocol/index.ts";
 
 /**
  * Returns whether a path can be routed. Invalid paths are:
@@ -125,38 +125,47 @@ export function originOf({ href }: URL): string {
   return cachedOrigin;
 }
 
+/** The query parameters of tsweb. Pages never see them. */
+const RESERVED_PARAMETERS = [FORM_PARAMETER, WHOLE_PARAMETER];
+
 /**
- * Returns the URL without the parameter that names the function of a form. Pages never see it: their links and redirects
- * would send the form again.
+ * Returns the URL without the parameters of tsweb: the one that names the function of a form, and the one that requests a page
+ * with its parts. Pages never see them: their links and redirects would send the form again.
  *
- * The parameter is recognized by its decoded name, as the server reads it. If `?%5F%5Fform=<other>` were kept, it would
+ * A parameter is recognized by its decoded name, as the server reads it. If `?%5F%5Fform=<other>` were kept, it would
  * precede the page's own parameter in the addresses of its forms, and a link could choose the function that they call.
  * Other parameters stay as they were written.
  *
  * @see docs/protocol.md 15.1
  */
-export function withoutFormParameter(url: URL): URL {
-  if (!hasFormParameter(url)) return url;
+export function withoutReservedParameters(url: URL): URL {
+  if (!RESERVED_PARAMETERS.some((name) => hasParameter(url, name))) return url;
   const result = new URL(url);
   const others = url.search
     .slice(1)
     .split("&")
-    .filter((part) => part !== "" && !isFormParameter(part));
+    .filter((part) => part !== "" && !isReserved(part));
   result.search = others.join("&");
   return result;
 }
 
 /** Returns the value of the parameter that names the function of a form: the first one, decoded; `null` without one. */
 export function formParameter(url: URL): string | null {
-  return hasFormParameter(url) ? url.searchParams.get(FORM_PARAMETER) : null;
+  return hasParameter(url, FORM_PARAMETER) ? url.searchParams.get(FORM_PARAMETER) : null;
+}
+
+/** Returns whether a page is requested with its parts in place. */
+export function hasWholeParameter(url: URL): boolean {
+  return hasParameter(url, WHOLE_PARAMETER);
 }
 
 /** Parsing the parameters is avoided for most queries, because this runs for every request of a page. */
-function hasFormParameter(url: URL): boolean {
-  return (url.search.includes(FORM_PARAMETER) || url.search.includes("%")) && url.searchParams.has(FORM_PARAMETER);
+function hasParameter(url: URL, name: string): boolean {
+  return (url.search.includes(name) || url.search.includes("%")) && url.searchParams.has(name);
 }
 
-/** Returns whether a part of a query is the parameter. `URLSearchParams` removes one leading `?`. */
-function isFormParameter(part: string): boolean {
-  return new URLSearchParams(`?${part}`).has(FORM_PARAMETER);
+/** Returns whether a part of a query is a reserved parameter. `URLSearchParams` removes one leading `?`. */
+function isReserved(part: string): boolean {
+  const parameters = new URLSearchParams(`?${part}`);
+  return RESERVED_PARAMETERS.some((name) => parameters.has(name));
 }

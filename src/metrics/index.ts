@@ -181,6 +181,12 @@ function createMetrics(prom: PromClient, source: MetricsSource): ProcessMetrics 
     buckets: BUCKETS,
     registers,
   });
+  const failedParts = new prom.Counter({
+    name: "tsweb_failed_parts_total",
+    help: "Parts of pages that have failed after the status of the page was sent, by path pattern.",
+    labelNames: ["name"],
+    registers,
+  });
   const refusals = new prom.Counter({
     name: "tsweb_refusals_total",
     help: "Requests that tsweb has refused, and sessions (unknown_secret), by reason.",
@@ -191,9 +197,10 @@ function createMetrics(prom: PromClient, source: MetricsSource): ProcessMetrics 
   source.eventLoopDelayMs(); // measures from now on: also what is before the first request for the metrics
   return {
     registry,
-    ended: ({ target: { kind, name }, status, durationMs }) => {
+    ended: ({ target: { kind, name }, status, durationMs, failedParts: failed }) => {
       requests.inc({ kind, name: name ?? "", status: String(status) });
       durations.observe({ kind, name: name ?? "" }, durationMs / 1000);
+      if (failed > 0) failedParts.inc({ name: name ?? "" }, failed);
     },
     refused: (reason) => refusals.inc({ reason }),
   };

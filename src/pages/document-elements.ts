@@ -76,6 +76,7 @@ function record(element: "html" | "body", props: DocumentProps, component: This)
     throw new MarkupError(`<${name}> is used inside a view. Move it into the page, outside the view.`);
   }
   if (state.inHead) throw new MarkupError(`<${name}> is used inside <Head>. Move it out of <Head>, next to it.`);
+  if (state.parts.isRendering) throw new MarkupError(sentMessage(name));
   const target = state.documentAttributes[element];
   (isInPlaceholder(component?.__v) ? target.page : target.layout).push(readAttributes(name, props));
   return null;
@@ -147,8 +148,13 @@ export function Head({ children }: { readonly children?: ComponentChildren }): n
   if (state.viewDepth > 0)
     throw new MarkupError("<Head> is used inside a view. Move it into the page, outside the view.");
   if (state.inHead) throw new MarkupError("<Head> is used inside another <Head>. Put its children into the outer one.");
+  if (state.parts.isRendering) throw new MarkupError(sentMessage("Head"));
   state.head.push(children);
   return null;
+}
+
+function sentMessage(component: string): string {
+  return `<${component}> is used inside <Later>, after the start of the document was sent. Move it out of <Later>.`;
 }
 
 /** Splits the children of all `Head` elements into the text of the title and the other elements. */

@@ -5,6 +5,7 @@ import { type Assets, type DocumentParts, escapeHtml, escapeScript, writeDocumen
 const assets: Assets = {
   scripts: [],
   islands: { src: "/assets/islands-1.js", preload: ["/assets/shared-1.js"] },
+  partViews: { src: "/assets/part-views-1.js", preload: [] },
   view: ({ name }) => ({ src: `/assets/${name}.js`, preload: ["/assets/shared-1.js"] }),
   styles: () => [],
 };

@@ -6,6 +6,7 @@ import {
   toJson,
   type ViewSource,
 } from "../protocol/index.ts";
+import { LATER_SCRIPT_PATH } from "./later-script.ts";
 import type { Attributes, Island } from "./render-state.ts";
 
 /** The parts of a document. `head` and `body` are HTML; the title and the values of attributes are text. */
@@ -30,19 +31,104 @@ export interface DocumentParts {
   readonly base: string;
   readonly styles: readonly string[];
   readonly assets: Assets | null;
+  /** The address that has the whole page, if parts of it follow; `null` for a document without parts. */
+  readonly wholeAddress?: string | null;
 }
 
-/** Returns the whole HTML document. */
+/** The end of a document. The parts of a page are sent before it. */
+export const DOCUMENT_END = "</body></html>";
+
+/** Returns the whole HTML document. If parts follow, it has no {@link DOCUMENT_END}. */
 export function writeDocument(parts: DocumentParts): string {
-  const { htmlAttributes, bodyAttributes, title, head, body, assets, base, styles, islands } = parts;
+  const { htmlAttributes, bodyAttributes, title, head, body, assets, base, styles, islands, wholeAddress } = parts;
   const links = documentLinks({ assets, base, styles, views: islands.map(({ source }) => source) });
+  const isShell = wholeAddress != null;
   const html =
     `<!doctype html><html${renderAttributes(htmlAttributes)}><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
     // Before all content of the application: the browser uses the first element with the id.
     renderPageData(parts, links) +
-    `<title>${escapeHtml(title)}</title>${links.html}${head}</head><body${renderAttributes(bodyAttributes)}>${body}</body></html>`;
+    `<title>${escapeHtml(title)}</title>${links.html}${isShell ? laterPreload(base) : links.scripts}${head}</head>` +
+    `<body${renderAttributes(bodyAttributes)}>${body}${isShell ? shellEnd(parts, links) : DOCUMENT_END}`;
+  return withBase(html, parts);
+}
+
+/** Replaces the placeholder at the start of the URLs of imported files. */
+function withBase(html: string, { assets, base }: Pick<DocumentParts, "assets" | "base">): string {
   return assets?.base ? html.replaceAll(assets.base, `${base}/`) : html;
+}
+
+/** The browser then has the script when the first part arrives. */
+function laterPreload(base: string): string {
+  return `<link rel="preload" as="script" href="${escapeHtml(base + LATER_SCRIPT_PATH)}">`;
+}
+
+/**
+ * Returns what follows the body of a page of which parts follow. The scripts of the page run at once: deferred ones would wait for
+ * the end of the document.
+ *
+ * A browser that has neither scripts nor `<template for>` requests the whole page. One without scripts that has `<template for>`
+ * replaces that by a refresh to an address that no browser opens, because a refresh cannot be taken back.
+ */
+function shellEnd({ mark, wholeAddress }: DocumentParts, links: DocumentLinks): string {
+  const scripts = links.scripts.replaceAll('<script type="module"', '<script type="module" async');
+  const refresh = (address: string) =>
+    `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(address)}"></noscript>`;
+  const name = partName(mark, "refresh");
+  return (
+    scripts +
+    placeholderStart(name) +
+    refresh(wholeAddress ?? "") +
+    PLACEHOLDER_END +
+    `<template for="${name}">${refresh("data:,")}</template>`
+  );
+}
+
+/** Returns the name of the place of a part. It is random: other HTML cannot imitate it. */
+export function partName(mark: string, part: number | "refresh"): string {
+  return `${mark}-${part}`;
+}
+
+/** Returns the start of the place of a part, which {@link PLACEHOLDER_END} ends. */
+export function placeholderStart(name: string): string {
+  return `<?start name="${name}">`;
+}
+
+/** The end of the place of a part. */
+export const PLACEHOLDER_END = "<?end>";
+
+/** A part of a page that follows its document. */
+export interface DocumentPart extends Pick<DocumentParts, "mark" | "islandHtml" | "base" | "styles" | "assets"> {
+  readonly index: number;
+  readonly html: string;
+  /** Its islands. Those of the document and of earlier parts come before. */
+  readonly islands: readonly Island[];
+  readonly firstIsland: number;
+}
+
+/**
+ * Returns the HTML with which a part replaces its place: its content, its page data, and the script for browsers that do not have
+ * `<template for>`, which also hydrates its views.
+ *
+ * @see docs/protocol.md 11.9
+ */
+export function writePart(part: DocumentPart): string {
+  const { mark, index, html, islands, firstIsland, islandHtml, assets, base } = part;
+  const views = islands.map(({ source }) => source);
+  const links = prepareLinks({ assets, base, styles: [], views });
+  const hasViews = views.length > 0 && assets !== null;
+  const startUrl = (assets?.atRoot ? "" : base) + assets?.partViews.src;
+  const viewsJson = hasViews
+    ? `,"src":${JSON.stringify(startUrl)},"first":${firstIsland},"views":${viewsToJson(islands, links, islandHtml)}`
+    : "";
+  const json = `{"mark":${JSON.stringify(mark)},"part":${index}${viewsJson}}`;
+  return withBase(
+    (hasViews ? links.preloads : "") +
+      `<template for="${partName(mark, index)}">${html}</template>` +
+      `<script type="application/json">${escapeScript(json)}</script>` +
+      `<script src="${escapeHtml(base + LATER_SCRIPT_PATH)}"></script>`,
+    part,
+  );
 }
 
 function renderAttributes(attributes: Attributes): string {
@@ -57,18 +143,26 @@ function renderAttributes(attributes: Attributes): string {
  * @see docs/protocol.md 11.7
  */
 function renderPageData(parts: DocumentParts, links: DocumentLinks): string {
-  const { base, islands, mark, tag, csrfToken, form, assets } = parts;
-  if (islands.length === 0 || !assets) return "";
-  const views = islands.map(({ props }, index) => {
-    const html = parts.islandHtml ? `,"html":${JSON.stringify(parts.islandHtml[index])}` : "";
-    return `${links.views[index]}${props}${html}}`;
-  });
+  const { base, islands, mark, tag, csrfToken, form, assets, wholeAddress } = parts;
+  if (!assets || (islands.length === 0 && (wholeAddress == null || assets.islands.src === ""))) return "";
   const formJson = form ? `,"form":${toJson(form)}` : "";
   const build = assets.build === undefined ? "" : `,"build":${JSON.stringify(assets.build)}`;
   const tagJson = parts.isForAll ? ',"tag":null' : tag === null ? "" : `,"tag":${JSON.stringify(tag)}`;
-  const json = `{"base":${JSON.stringify(base)}${build}${tagJson},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
+  const json = `{"base":${JSON.stringify(base)}${build}${tagJson},"mark":${JSON.stringify(mark)},"views":${viewsToJson(islands, links, parts.islandHtml)}${formJson}}`;
   const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
   return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;
+}
+
+function viewsToJson(
+  islands: readonly Island[],
+  links: DocumentLinks,
+  islandHtml: DocumentParts["islandHtml"],
+): string {
+  const views = islands.map(({ props }, index) => {
+    const html = islandHtml ? `,"html":${JSON.stringify(islandHtml[index])}` : "";
+    return `${links.views[index]}${props}${html}}`;
+  });
+  return `[${views.join(",")}]`;
 }
 
 /** What the style sheets and the scripts of a document depend on. */
@@ -83,8 +177,12 @@ interface LinkedParts {
 
 /** The parts of a document that are equal for all renderings of a page with the same views. */
 interface DocumentLinks {
-  /** The HTML of the style sheets and the scripts. */
+  /** The HTML of the style sheets, and of what the scripts import. */
   readonly html: string;
+  /** The part of it for what the scripts import. */
+  readonly preloads: string;
+  /** The HTML of the scripts. */
+  readonly scripts: string;
   /** The beginning of the JSON of each view, which its props follow. */
   readonly views: readonly string[];
 }
@@ -114,10 +212,10 @@ function prepareLinks(parts: LinkedParts): DocumentLinks {
   const { assets, base, styles, views } = parts;
   const prefix = assets?.atRoot ? "" : base;
   const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(prefix + href)}">`).join("");
-  if (!assets) return { html: sheets, views: [] };
+  if (!assets) return { html: sheets, preloads: "", scripts: "", views: [] };
   const viewAssets = views.map((view) => assets.view(view));
   return {
-    html: renderLinks(assets, { prefix, sheets, views: viewAssets }),
+    ...renderLinks(assets, { prefix, sheets, views: viewAssets }),
     views: views.map(({ name }, index) => {
       const src = JSON.stringify(prefix + viewAssets[index]?.src);
       return `{"src":${src},"name":${JSON.stringify(name)},"props":`;
@@ -133,22 +231,26 @@ interface Links {
   readonly views: readonly ViewAsset[];
 }
 
-function renderLinks(assets: Assets, { prefix, sheets, views }: Links): string {
+function renderLinks(assets: Assets, { prefix, sheets, views }: Links): Omit<DocumentLinks, "views"> {
   const used = views.length > 0 ? [assets.islands, ...views] : [];
   const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
   const scripts = used.length > 0 ? [...assets.scripts, assets.islands.src] : assets.scripts;
   for (const script of scripts) preloads.delete(script);
   // Vite's script reads the nonce for the style elements that it inserts.
   const nonce = assets.nonce === undefined ? "" : ` nonce="${escapeHtml(assets.nonce)}"`;
-  return [
-    nonce && `<meta property="csp-nonce"${nonce}>`,
-    sheets,
-    ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`),
-    ...scripts.map((src) => {
-      const isOfBuildTool = assets.scripts.includes(src); // the page script is allowed as in production
-      return `<script type="module" src="${escapeHtml(prefix + src)}"${isOfBuildTool ? nonce : ""}></script>`;
-    }),
-  ].join("");
+  const preloadLinks = [...preloads]
+    .map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`)
+    .join("");
+  return {
+    html: `${nonce && `<meta property="csp-nonce"${nonce}>`}${sheets}${preloadLinks}`,
+    preloads: preloadLinks,
+    scripts: scripts
+      .map((src) => {
+        const isOfBuildTool = assets.scripts.includes(src); // the page script is allowed as in production
+        return `<script type="module" src="${escapeHtml(prefix + src)}"${isOfBuildTool ? nonce : ""}></script>`;
+      })
+      .join(""),
+  };
 }
 
 /** The script of a view. */
@@ -178,6 +280,8 @@ export interface Assets {
   readonly base?: string;
   /** The page script, which hydrates views. */
   readonly islands: ViewAsset;
+  /** What the script of a part imports to start its views. */
+  readonly partViews: ViewAsset;
   view(source: ViewSource): ViewAsset;
   /**
    * Returns the style sheets of a page, in order; with a build always the same list. `null` stands for an error page, which

@@ -1,4 +1,5 @@
-import { type ComponentChildren, h, type VNode } from "preact";
+import { type ComponentChildren, createContext, h, type VNode } from "preact";
+import { useContext } from "preact/hooks";
 import { RPCError } from "../errors.ts";
 import type { Markup } from "../protocol/index.ts";
 
@@ -26,13 +27,18 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many requests",
   500: "Something went wrong",
   503: "Not available",
+  504: "Not available in time",
 };
 
 /** A node with Preact's internal field for its parent, under its minified name. */
 type LinkedNode = VNode & { readonly __?: LinkedNode | null };
 
-/** Renders its children in a `<main>`, or in a `<div>` if the layout has a `<main>` around the page. */
+/** Whether the error is shown in the place of a part of a page. */
+export const InsidePart = createContext(false);
+
+/** Renders its children in a `<main>`, or in a `<div>` if there is a `<main>` around them, or a page around the part. */
 function Main(this: { readonly __v: LinkedNode }, { children }: { readonly children?: ComponentChildren }): VNode {
+  if (useContext(InsidePart)) return h("div", null, children);
   for (let node = this.__v.__; node; node = node.__) if (node.type === "main") return h("div", null, children);
   return h("main", null, children);
 }

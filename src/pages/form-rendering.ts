@@ -89,7 +89,8 @@ export function prepareSelection(vnode: VNode, { forms }: RenderState): void {
 export function closeForm(vnode: VNode, state: RenderState): void {
   const { forms } = state;
   if (forms.open?.vnode === vnode) {
-    if (state.warn) checkFormFields(forms, forms.open, state.warn);
+    // The fields of a part are not known yet.
+    if (state.warn && !forms.open.hasParts) checkFormFields(forms, forms.open, state.warn);
     forms.open = null;
     return;
   }

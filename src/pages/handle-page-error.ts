@@ -171,14 +171,14 @@ export async function respondWithErrorPage(
     if (!outcome.ok) throw outcome.error;
     if (!content.ok) throw content.error;
     const source = { options, source: null, layoutMarkup: outcome.value };
-    return htmlResponse(status, renderDocument(context, content.value, source, settings));
+    return htmlResponse(status, await renderDocument(context, content.value, source, settings));
   } catch (error) {
     if (isDisconnection(context, error)) return disconnectedResponse();
     // The layout or the application's error page may be what failed, so neither is used again.
     if (error instanceof UnavailableError) logRefusal(error, context, settings.log);
     else settings.log.error({ id: context.id, err: error }, "The error page failed");
     const source = { options, source: null, layoutMarkup: NO_LAYOUT_MARKUP };
-    return htmlResponse(status, renderDocument(context, DefaultError(props), source, settings));
+    return htmlResponse(status, await renderDocument(context, DefaultError(props), source, settings));
   }
 }
 

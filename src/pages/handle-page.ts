@@ -2,7 +2,6 @@ import { RPCError } from "../errors.ts";
 import {
   awaitMaybe,
   type HandlerResponse,
-  htmlResponse,
   type MaybeAsync,
   Redirect,
   type RequestContext,
@@ -13,7 +12,7 @@ import {
 import { handlePageError, recordFailure, redirectResponse } from "./handle-page-error.ts";
 import { attempt, type LayoutOutcome, type Outcome, startLayout } from "./layout.ts";
 import type { PageDefinition, PageResult } from "./page.ts";
-import { type PageSettings, renderDocument } from "./render-document.ts";
+import { type PageSettings, renderDocument, renderPage } from "./render-document.ts";
 
 /**
  * Handles the request of a page: runs the page function and its layout, both at once, and renders their results.
@@ -75,7 +74,7 @@ function* respondWithPage(
   }
   if (result.value instanceof Redirect) return redirectResponse(context, result.value, settings);
   try {
-    return htmlResponse(200, renderDocument(context, result.value, { options, source, layoutMarkup }, settings));
+    return yield* awaitMaybe(renderPage(context, result.value, { options, source, layoutMarkup }, settings));
   } catch (error) {
     return yield* awaitMaybe(handlePageError(context, error, { subject }, settings));
   }
@@ -107,7 +106,7 @@ export function renderSharedPage(
       const { options, source } = page;
       const parts = { options, source, layoutMarkup: layout.value };
       try {
-        const html = renderDocument(shared.context, result.value, parts, settings);
+        const html = await renderDocument(shared.context, result.value, parts, settings);
         if (!shared.refused) return { html };
       } catch (error) {
         failed = { ok: false, error };

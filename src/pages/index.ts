@@ -10,6 +10,8 @@ export { DefaultError, type ErrorPage, type ErrorPageProps, NotFound } from "./e
 export { handlePageForm, type PageForm } from "./handle-form.ts";
 export { handleNotFound, handlePage, methodHint, renderSharedPage, type SharedPage } from "./handle-page.ts";
 export { handlePageError } from "./handle-page-error.ts";
+export { Later } from "./later.ts";
+export { LATER_SCRIPT, LATER_SCRIPT_PATH } from "./later-script.ts";
 export { checkLayout, type Layout, type LayoutResult } from "./layout.ts";
 export { setLinkBase } from "./links.ts";
 export {

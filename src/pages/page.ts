@@ -15,6 +15,11 @@ export interface PageOptions extends SecurityOptions {
   /** The layout of the page. Default: the application's. `false` for none. */
   readonly layout?: Layout | false;
   /**
+   * The time limit of the parts of the page that `Later` declares, in seconds, above 0 and at most 60. Then `request.signal` aborts,
+   * and an error is shown in the place of each part that is not there yet. Default: 30.
+   */
+  readonly later_timeout?: number;
+  /**
    * Renders the page once for all clients, and keeps it in the memory of the process: for a page that uses nothing of one request.
    * Default: it is rendered for each request.
    */
@@ -33,6 +38,7 @@ const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
   title: true,
   lang: true,
   layout: true,
+  later_timeout: true,
   policy: true,
   headers: true,
   cache: true,
@@ -104,6 +110,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   checkSecurityOptions(options as PageOptions, location);
   checkLayout((options as PageOptions).layout, location);
   checkCache((options as PageOptions).cache, location);
+  checkLaterTimeout((options as PageOptions).later_timeout, location);
   const href = createHref(path);
   const exported: Page = Object.freeze({ path, href });
   // The overloads check the types of the options and the function; the compiler adds the source.
@@ -135,6 +142,16 @@ function checkCache(cache: unknown, location: string): void {
   }
   if (Array.isArray(query) && query.every((name) => typeof name === "string" && name !== "")) return;
   throw new TypeError(`${location}: cache.query must be a list of names of query parameters, such as ["sort"].`);
+}
+
+/** The highest time limit of parts, in seconds: proxies end a response in which nothing is sent for a minute. */
+const MAX_LATER_SECONDS = 60;
+
+function checkLaterTimeout(seconds: unknown, location: string): void {
+  if (seconds === undefined || (typeof seconds === "number" && seconds > 0 && seconds <= MAX_LATER_SECONDS)) return;
+  throw new RangeError(
+    `${location}: later_timeout is ${String(seconds)}. It must be a number of seconds above 0 and at most ${MAX_LATER_SECONDS}.`,
+  );
 }
 
 function notFunctionMessage(location: string, received: unknown): string {

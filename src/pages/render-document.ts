@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import {
+  type HandlerResponse,
+  htmlResponse,
   isPromise,
   isResponse,
   type Redirect,
@@ -8,13 +10,20 @@ import {
   type SecurityOptions,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
+import {
+  describeUnrenderable,
+  islandComment,
+  type Markup,
+  type PageSource,
+  WHOLE_PARAMETER,
+} from "../protocol/index.ts";
 import { pageTag } from "../session/index.ts";
-import { type Assets, writeDocument } from "./document.ts";
+import { type Assets, DOCUMENT_END, writeDocument, writePart } from "./document.ts";
 import { mergeAttributes, splitHead } from "./document-elements.ts";
 import type { ErrorPage } from "./error-page.ts";
 import type { Layout, LayoutMarkup } from "./layout.ts";
 import type { PageOptions } from "./page.ts";
+import { type PartsOwner, renderInPlace, type StreamedDocument, streamInParts, streamsParts } from "./page-parts.ts";
 import { type ElementLocation, FormRendering, MarkupError, type RenderState } from "./render-state.ts";
 import { renderMarkup } from "./rendering.ts";
 
@@ -52,16 +61,80 @@ export interface DocumentSource {
 }
 
 /**
- * Renders the markup of a page, in its layout, as a whole HTML document.
+ * Renders the markup of a page, in its layout, as a whole HTML document. The result is there at once, unless parts of the page run.
  *
  * @throws MarkupError if the markup cannot be rendered
  */
 export function renderDocument(
   context: RequestContext,
   markup: Markup,
-  { options, source, layoutMarkup }: DocumentSource,
+  source: DocumentSource,
   settings: PageSettings,
-): string {
+): string | Promise<string> {
+  const { body, state, write, owner } = startDocument(context, markup, { ...source, isStreamed: false }, settings);
+  if (state.parts.list.length === 0) return write(body, null);
+  return renderInPlace(body, owner).then((whole) => write(whole, null));
+}
+
+/**
+ * Returns the response with a page: with its parts after it for browsers that load it, see {@link streamsParts}.
+ *
+ * @throws MarkupError if the markup cannot be rendered
+ */
+export function renderPage(
+  context: RequestContext,
+  markup: Markup,
+  source: DocumentSource,
+  settings: PageSettings,
+): HandlerResponse | Promise<HandlerResponse> {
+  const isStreamed = streamsParts(context);
+  const { body, state, write, owner } = startDocument(context, markup, { ...source, isStreamed }, settings);
+  if (state.parts.list.length === 0) return htmlResponse(200, write(body, null));
+  if (!isStreamed) return renderInPlace(body, owner).then((whole) => htmlResponse(200, write(whole, null), VARYING));
+  const { base, assets, development } = settings;
+  const document: StreamedDocument = {
+    start: write(body, wholeAddress(context.url)),
+    write: ({ part: { index }, html, islands, firstIsland }) =>
+      writePart({
+        ...{ mark: state.mark, index, html, islands, firstIsland, base, assets, styles: [] },
+        islandHtml: development ? islands.map((_, at) => islandHtml(html, state.mark, firstIsland + at)) : undefined,
+      }),
+    end: DOCUMENT_END,
+  };
+  return { ...htmlResponse(200, "", STREAMED), body: streamInParts(document, owner) };
+}
+
+/** The header of pages with parts. They are sent in two forms. */
+const VARYING = { vary: "Sec-Fetch-Mode" } as const;
+
+/** The headers of a page whose parts follow. nginx would hold them back. */
+const STREAMED = { ...VARYING, "x-accel-buffering": "no" } as const;
+
+/** Returns the address that has the whole page. */
+function wholeAddress({ pathname, search }: URL): string {
+  return `${pathname}${search}${search === "" ? "?" : "&"}${WHOLE_PARAMETER}=1`;
+}
+
+/** A document before its parts. */
+interface StartedDocument {
+  readonly state: RenderState;
+  /** The HTML of the body. */
+  readonly body: string;
+  readonly owner: PartsOwner;
+  /**
+   * Returns the HTML of the document.
+   *
+   * @param wholeAddress as {@link DocumentParts}
+   */
+  write(body: string, wholeAddress: string | null): string;
+}
+
+function startDocument(
+  context: RequestContext,
+  markup: Markup,
+  { options, source, layoutMarkup, isStreamed }: DocumentSource & { readonly isStreamed: boolean },
+  settings: PageSettings,
+): StartedDocument {
   const location = settings.development && source ? pageLocation(source) : undefined;
   if (isPromise(markup)) throw new MarkupError("The markup of the page is a promise. Await it first.", location);
   if (settings.development) checkMarkup("page", markup, location);
@@ -73,6 +146,7 @@ export function renderDocument(
     head: [],
     documentAttributes: { html: { layout: [], page: [] }, body: { layout: [], page: [] } },
     viewDepth: 0,
+    parts: { isStreamed, list: [], isRendering: false },
     inHead: false,
     replacedProps: new Map(),
     forms: new FormRendering(context, {
@@ -83,8 +157,31 @@ export function renderDocument(
     }),
   };
   const body = renderMarkup(surround(markup, layoutMarkup, settings), state);
+  const { error, log } = settings;
+  return {
+    state,
+    body,
+    owner: { context, state, source, error, log, timeoutSeconds: options.later_timeout },
+    write: (html, whole) =>
+      writeRendered(context, { options, source, state, body: html, wholeAddress: whole }, settings),
+  };
+}
+
+/** A document whose markup was rendered. */
+interface RenderedDocument extends Pick<DocumentSource, "options" | "source"> {
+  readonly state: RenderState;
+  readonly body: string;
+  readonly wholeAddress: string | null;
+}
+
+function writeRendered(
+  context: RequestContext,
+  { options, source, state, body, wholeAddress: whole }: RenderedDocument,
+  settings: PageSettings,
+): string {
   const { title, rest } = splitHead(state.head);
   const { html, body: bodyElement } = state.documentAttributes;
+  const hasData = state.islands.length > 0 || whole !== null;
   return writeDocument({
     htmlAttributes: mergeAttributes(html, {
       layout: { lang: settings.lang },
@@ -96,14 +193,15 @@ export function renderDocument(
     body,
     islands: state.islands,
     mark: state.mark,
-    tag: state.islands.length > 0 ? pageTag(context) : null,
+    tag: hasData ? pageTag(context) : null,
     isForAll: context.shared !== undefined,
     islandHtml: settings.development ? state.islands.map((_, index) => islandHtml(body, state.mark, index)) : undefined,
-    csrfToken: state.islands.length > 0 ? state.forms.csrfToken() : null,
+    csrfToken: hasData ? state.forms.csrfToken() : null,
     form: state.forms.submissionOfView(),
     base: settings.base,
     styles: settings.assets?.styles(source) ?? [],
     assets: settings.assets,
+    wholeAddress: whole,
   });
 }
 

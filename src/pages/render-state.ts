@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import type { ComponentChildren, VNode } from "preact";
 import { type FormTarget, type Submission, submissionOf } from "../forms/index.ts";
 import { pathBelowBase, type RequestContext } from "../http/index.ts";
-import type { ViewSource } from "../protocol/index.ts";
+import type { Markup, ViewSource } from "../protocol/index.ts";
 import { FORM_PARAMETER, type FormSubmission, type Signature } from "../protocol/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
 
@@ -24,6 +24,33 @@ export interface DocumentAttributes {
   readonly page: Attributes[];
 }
 
+/** A part of a page that follows its document: what a `Later` has recorded. */
+export interface Part {
+  /** Its number in the page. */
+  readonly index: number;
+  /** The name of its place in the document. */
+  readonly name: string;
+  readonly run: () => Markup | Promise<Markup>;
+  /** The values of Preact's contexts around it. */
+  readonly context: object;
+  /** In development: where the `Later` is. */
+  readonly location: ElementLocation | undefined;
+  /** The form around it; `null` outside a form of a server function. */
+  readonly form: OpenForm | null;
+  /** The name of the element around it; empty at the top of the body. */
+  readonly parent: string;
+}
+
+/** The parts of a page. */
+export interface Parts {
+  /** Whether they are sent after the document, to a browser. Otherwise they are rendered in their places. */
+  readonly isStreamed: boolean;
+  /** In the order of rendering. A part may contain further ones, which come last. */
+  readonly list: Part[];
+  /** Whether a part is being rendered, and not the document. */
+  isRendering: boolean;
+}
+
 /** The state of one rendering. Rendering is synchronous, so at most one is active. */
 export interface RenderState {
   /** Whether to check for mistakes that only have a wrong appearance in production. */
@@ -42,6 +69,7 @@ export interface RenderState {
   /** Whether the children of `Head` are being rendered, after the page itself. */
   readonly inHead: boolean;
   readonly forms: FormRendering;
+  readonly parts: Parts;
   /** The own props of the elements that were rendered with other ones. They get them back after the rendering. */
   readonly replacedProps: Map<VNode, VNode["props"]>;
   /** The node of a template that the renderer is about to read as HTML. */
@@ -131,6 +159,8 @@ export interface OpenForm {
   readonly unnamed: VNode[];
   /** In development: what its radio buttons and options send. */
   readonly choices: FormChoices;
+  /** Whether a part of the page is in it, with fields that are rendered later. */
+  hasParts?: boolean;
   /** In development: the `<select>` whose options are being rendered. */
   select: { readonly vnode: VNode; readonly name: string } | null;
 }

@@ -34,11 +34,21 @@ import {
 } from "./render-state.ts";
 import { isTemplateNode } from "./template-node.ts";
 
+/** What surrounds a part that is rendered apart from its page. */
+interface PartSurroundings {
+  /** The values of Preact's contexts around it. */
+  readonly context: object;
+  /** What the ids of `useId` in it begin with, so that they are unique in the page. */
+  readonly ids: string;
+}
+
 /** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
-export function renderMarkup(markup: ComponentChildren, state: RenderState): string {
+export function renderMarkup(markup: ComponentChildren, state: RenderState, part?: PartSurroundings): string {
   const previous = setActiveRender(state);
   try {
-    return renderToString(h(Fragment, null, markup));
+    const root = h(Fragment, null, markup);
+    if (!part) return renderToString(root);
+    return renderToString(Object.assign(root, { __m: [part.ids, 0] }), part.context); // as in `numberIds` of view.ts
   } finally {
     setActiveRender(previous);
     hideTemplate(state);

@@ -35,6 +35,12 @@ export interface TemplateHtml {
   readonly exprs: readonly unknown[];
 }
 
+/** Returns a node between two texts of HTML. */
+export function htmlAround(start: string, node: object | null, end: string): VNode {
+  const html: TemplateHtml = { tpl: [start, end], exprs: [node] };
+  return h(Fragment, html as object); // the renderer writes the HTML in these props; Preact's types omit them
+}
+
 /** What Preact recognises a node by. */
 const { constructor: MARKER } = h("i", null);
 

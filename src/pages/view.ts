@@ -1,12 +1,4 @@
-import {
-  type ComponentChildren,
-  createContext,
-  Fragment,
-  type FunctionComponent,
-  h,
-  isValidElement,
-  type VNode,
-} from "preact";
+import { type ComponentChildren, createContext, type FunctionComponent, h, isValidElement } from "preact";
 import { useContext } from "preact/hooks";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { createFormHandle } from "../forms/index.ts";
@@ -20,11 +12,12 @@ import {
   type ViewFormOptions,
   type ViewSource,
 } from "../protocol/index.ts";
+import { InsideFallback } from "./later.ts";
 import { checkSynchronous } from "./markup-checks.ts";
 import { getActiveRender, MarkupError } from "./render-state.ts";
 import { registerViewBody } from "./rendering.ts";
 import { checkSecretProps } from "./secret-props.ts";
-import type { TemplateHtml } from "./template-node.ts";
+import { htmlAround } from "./template-node.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
@@ -50,12 +43,18 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
   const View: FunctionComponent<P> = (props, context?: unknown) => {
     const render = getActiveRender();
     if (!render && context === undefined) requireComponent(name);
+    const isInFallback = useContext(InsideFallback);
     if (useContext(InsideView) || !render) return h(Body, props);
     if (!source) throw new Error(notCompiledMessage(name));
     if (render.inHead)
       throw new MarkupError(
         `The view ${name} is used inside <Head>, where it cannot be hydrated. Move it into the page.`,
       );
+    if (isInFallback) {
+      throw new MarkupError(
+        `The view ${name} is used in the fallback of <Later>, which is replaced. Use elements without a view there.`,
+      );
+    }
     checkNoChildren(name, props);
     const json = serializeProps(name, props);
     const index = render.islands.push({ source, props: json }) - 1;
@@ -124,12 +123,6 @@ function serializeProps(name: string, props: object): string {
  */
 function numberIds<T extends object>(root: T, index: number): T {
   return Object.assign(root, { __m: [index + 1, 0] }); // Preact's internal field, under its minified name
-}
-
-/** Returns a node between two texts of HTML. */
-function htmlAround(start: string, node: object, end: string): VNode {
-  const html: TemplateHtml = { tpl: [start, end], exprs: [node] };
-  return h(Fragment, html as object); // the renderer writes the HTML in these props; Preact's types omit them
 }
 
 /**

@@ -100,6 +100,7 @@ export {
   PAGE_DATA_ID,
   PAGE_DATA_SELECTOR,
   type PageData,
+  WHOLE_PARAMETER,
 } from "./page-data.ts";
 export {
   MAX_PRESENCE_BYTES,

@@ -12,6 +12,13 @@ export const CSRF_META = "csrf-token";
 /** Selects the element of {@link CSRF_META}. Written out, which is shorter in the browser. */
 export const CSRF_META_SELECTOR = 'meta[name="csrf-token"]';
 
+/**
+ * The query parameter with which a browser without scripts requests a page with its parts in place.
+ *
+ * @see docs/protocol.md 11.9
+ */
+export const WHOLE_PARAMETER = "__whole";
+
 /** One island of a page: an outermost view. */
 export interface IslandData {
   /** The URL of the module that exports the view. */

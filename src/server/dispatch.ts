@@ -21,6 +21,8 @@ import {
   handlePage,
   handlePageForm,
   handleRoute,
+  LATER_SCRIPT,
+  LATER_SCRIPT_PATH,
   methodHint,
   type PageDefinition,
   type PageForm,
@@ -61,6 +63,7 @@ function* dispatchInSteps(
 ): MaybeAsync<HandlerResponse | Response> {
   const { inbound } = context;
   const { revocations } = site.sessions;
+  if (path === LATER_SCRIPT_PATH) return respondWithLaterScript(inbound);
   // Only if app.start() was not awaited, or while the store is unreachable. It waits for at most a second.
   if (!revocations.isLoaded) {
     yield* awaitMaybe(revocations.startForRequest());
@@ -92,6 +95,19 @@ function* dispatchInSteps(
   if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
   return yield* handlePath(context, path, site);
 }
+
+/** Returns the script of pages with parts, as a file that browsers keep. It is served without `before`, as files are. */
+function respondWithLaterScript({ method }: InboundRequest): HandlerResponse {
+  if (method !== "GET" && method !== "HEAD") {
+    return textResponse(405, "This URL allows GET and HEAD.\n", { allow: "GET, HEAD", ...PRIVATE_NO_CACHE });
+  }
+  return { status: 200, headers: LATER_SCRIPT_HEADERS, body: LATER_SCRIPT };
+}
+
+const LATER_SCRIPT_HEADERS = {
+  "content-type": "text/javascript; charset=utf-8",
+  "cache-control": "max-age=31536000, immutable",
+} as const;
 
 /**
  * Returns the tag of the client's sign-in as text, which is empty for a signed-out client: a page that a browser has kept for

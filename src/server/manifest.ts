@@ -7,6 +7,8 @@ export interface Manifest {
   readonly build: string;
   /** The page script, which hydrates views; `null` when the application has no view. */
   readonly islands: ViewAsset | null;
+  /** What the script of a part imports to start its views; `null` when the application has no view. */
+  readonly partViews: ViewAsset | null;
   /** The scripts of views, by their module's file. */
   readonly views: Readonly<Record<string, ViewAsset>>;
   /** The style sheets of each page module's pages, in order, by the module's file. */
@@ -47,6 +49,7 @@ export function manifestAssets(manifest: Manifest): Assets {
     build: manifest.build,
     ...(manifest.assetBase === undefined ? {} : { base: manifest.assetBase }),
     islands: manifest.islands ?? missing,
+    partViews: manifest.partViews ?? missing,
     view({ file, name }) {
       const view = manifest.views[file];
       if (!view) throw new Error(`The view ${name} of ${file} is not in the build. Run tsweb build again.`);

@@ -28,6 +28,8 @@ export interface HandledRequest extends ObservedRequest {
   readonly durationMs: number;
   /** The bytes of the body that were sent, or handed to the host. */
   readonly bytes: number;
+  /** The number of parts of a page that have failed after its status was sent. */
+  readonly failedParts: number;
 }
 
 /** Observes requests. Its methods must not throw. */
@@ -95,7 +97,9 @@ export function observeRequest(
     for (const listener of listeners) listener.responded?.(request, response);
     return observeEnd(response, (bytes) => {
       const durationMs = performance.now() - startMs;
-      for (const listener of listeners) listener.ended({ context, target, status: response.status, durationMs, bytes });
+      const { failedParts } = context;
+      for (const listener of listeners)
+        listener.ended({ context, target, status: response.status, durationMs, bytes, failedParts });
     });
   };
   const response = handle();
@@ -192,7 +196,7 @@ function observeStream(body: ReadableStream<Uint8Array>, onEnd: OnResponseEnd): 
  * method and its request id: no path, query, header or body.
  */
 export function createAccessLog(logger: Logger): RequestListener {
-  const ended: RequestListener["ended"] = ({ context, target, status, durationMs, bytes }) => {
+  const ended: RequestListener["ended"] = ({ context, target, status, durationMs, bytes, failedParts }) => {
     logger.info(
       {
         id: context.id,
@@ -203,6 +207,7 @@ export function createAccessLog(logger: Logger): RequestListener {
         status,
         ms: Math.round(durationMs * 10) / 10,
         bytes,
+        ...(failedParts > 0 ? { failed_parts: failedParts } : {}),
         address: context.address,
       },
       "Request",

@@ -1,7 +1,9 @@
 import { promisify } from "node:util";
+import type { BrotliCompress, Gzip } from "node:zlib";
 import { acceptedCodings } from "../files/index.ts";
 import {
   type HandlerResponse,
+  isReadableStream,
   isResponse,
   type RequestContext,
   type ResponseSecurity,
@@ -64,9 +66,9 @@ export function compressPage(
   context: RequestContext,
   { pages, security }: { readonly pages: PageSettings; readonly security: ResponseSecurity },
 ): HandlerResponse | Response | Promise<HandlerResponse> {
-  if (!context.config.compress || pages.development || isResponse(response) || typeof response.body !== "string")
-    return response;
+  if (!context.config.compress || pages.development || isResponse(response)) return response;
   const { body, headers = {} } = response;
+  if (typeof body !== "string" && !isReadableStream(body)) return response;
   if (!headers["content-type"]?.startsWith("text/html")) return response;
   const { inbound, responseHeaders } = context;
   const optionOf = (name: string) => (response.security ?? security.documents).find(([option]) => option === name)?.[1];
@@ -75,7 +77,7 @@ export function compressPage(
     return headers[name] ?? (set === undefined ? optionOf(name) : set) ?? null;
   };
   const coding = pageCoding({
-    bytes: Buffer.byteLength(body),
+    bytes: typeof body === "string" ? Buffer.byteLength(body) : MIN_COMPRESSED_BYTES, // that of a page with parts is not known
     acceptEncoding: inbound.header("accept-encoding"),
     fetchSite: inbound.header("sec-fetch-site"),
     isPersonal: isPersonal(context),
@@ -84,7 +86,8 @@ export function compressPage(
     contentEncoding: headerOf("content-encoding"),
   });
   const varied = { ...response, headers: varying(response.headers, withAcceptEncoding(headerOf("vary"))) };
-  return coding ? compress(varied, body, coding) : varied;
+  if (!coding) return varied;
+  return typeof body === "string" ? compress(varied, body, coding) : compressParts(varied, body, coding);
 }
 
 function isPersonal({ inbound, setCookieHeaders }: RequestContext): boolean {
@@ -109,7 +112,96 @@ export async function compressHtml(html: Uint8Array, coding: Coding): Promise<Ui
   return (await compressors())[coding](html);
 }
 
-type Compressors = Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>>;
+/** The pages with parts that are compressed at the moment, by their compressors. */
+let openCompressors = 0;
+
+/** How many pages with parts are compressed at once: each takes up to a megabyte while its parts run. Others are sent as they are. */
+const MAX_OPEN_COMPRESSORS = 128;
+
+/** Compresses a page with parts: each chunk is complete for the browser when it is sent. */
+async function compressParts(
+  response: HandlerResponse,
+  body: ReadableStream<Uint8Array>,
+  coding: Coding,
+): Promise<HandlerResponse> {
+  if (openCompressors >= MAX_OPEN_COMPRESSORS) return response;
+  openCompressors++;
+  const compressor = (await compressors()).open[coding]();
+  const close = () => {
+    if (isClosed) return;
+    isClosed = true;
+    openCompressors--;
+    compressor.close();
+  };
+  let isClosed = false;
+  const reader = body.getReader();
+  const compressed = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          const bytes = await (done ? compressor.end() : compressor.write(value));
+          if (bytes.length > 0) controller.enqueue(bytes);
+          if (!done) return;
+          close();
+          controller.close();
+        } catch (error) {
+          close();
+          throw error; // the stream fails with it
+        }
+      },
+      cancel(reason) {
+        close();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { ...response, headers: { ...response.headers, "content-encoding": coding }, body: compressed };
+}
+
+/** The compressor of a page with parts. */
+interface OpenCompressor {
+  /** Resolves with what the browser needs to read all that was written so far. */
+  write(bytes: Uint8Array): Promise<Uint8Array>;
+  end(): Promise<Uint8Array>;
+  close(): void;
+}
+
+/** A transform of `node:zlib`. */
+type ZlibStream = BrotliCompress | Gzip;
+
+function openCompressor(stream: ZlibStream): OpenCompressor {
+  let chunks: Buffer[] = [];
+  let fail: ((error: Error) => void) | undefined;
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", (error) => fail?.(error));
+  const collect = (start: (done: () => void) => void) =>
+    new Promise<Uint8Array>((resolve, reject) => {
+      fail = reject;
+      start(() => {
+        resolve(Buffer.concat(chunks));
+        chunks = [];
+      });
+    });
+  return {
+    write: (bytes) =>
+      collect((done) => {
+        stream.write(bytes);
+        stream.flush(done);
+      }),
+    end: () =>
+      collect((done) => {
+        stream.once("end", done);
+        stream.end();
+      }),
+    close: () => stream.destroy(),
+  };
+}
+
+interface Compressors extends Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>> {
+  /** Open compressors of pages with parts. */
+  readonly open: Readonly<Record<Coding, () => OpenCompressor>>;
+}
 
 /** Loaded with the first page that is compressed: a start without one is faster. They run in threads of Node. */
 let loading: Promise<Compressors> | undefined;
@@ -120,7 +212,7 @@ function compressors(): Promise<Compressors> {
 }
 
 async function loadCompressors(): Promise<Compressors> {
-  const { brotliCompress, constants, gzip } = await import("node:zlib");
+  const { brotliCompress, constants, createBrotliCompress, createGzip, gzip } = await import("node:zlib");
   const [compressBrotli, compressGzip] = [promisify(brotliCompress), promisify(gzip)];
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 4, // higher ones take several times as long for a few percent
@@ -130,5 +222,9 @@ async function loadCompressors(): Promise<Compressors> {
   return {
     br: (bytes) => compressBrotli(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
     gzip: (bytes) => compressGzip(bytes),
+    open: {
+      br: () => openCompressor(createBrotliCompress({ params })),
+      gzip: () => openCompressor(createGzip()),
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { addRoute, createRouter, findRoute } from "rou3";
 import { formParameter, type InboundRequest, pathBelowBase } from "../http/index.ts";
-import type { PageDefinition, PageForm, RouteDefinition } from "../pages/index.ts";
+import { LATER_SCRIPT_PATH, type PageDefinition, type PageForm, type RouteDefinition } from "../pages/index.ts";
 import { FORM_PREFIX, isLivePath, RPC_PREFIX, readFormParameter } from "../protocol/index.ts";
 import { type CallSettings, findFunction } from "../rpc/index.ts";
 import type { StaticFiles } from "./static-files.ts";
@@ -140,7 +140,7 @@ function liveTarget(path: string, { base }: TargetSite): RequestTarget | null {
 
 function pathTarget(inbound: InboundRequest, path: string, site: TargetSite): RequestTarget {
   const { files, calls } = site;
-  if (files?.has(inbound, path)) return { kind: "file", name: null, route: null };
+  if (path === LATER_SCRIPT_PATH || files?.has(inbound, path)) return { kind: "file", name: null, route: null };
   const { method } = inbound;
   const target = declaredTarget(method, path, site);
   // A form without script is sent to the path of its page.

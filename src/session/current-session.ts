@@ -32,9 +32,20 @@ export function currentSession(context: RequestContext): VerifiedSession | null 
     session = context.isBearer ? (bearerIdentity(context)?.session ?? null) : readSession(context);
     context.set(SESSION, session);
   }
-  if (session === null || context.isInFirstTurn) return session; // it was valid when the request began
+  // It was valid when the request began, or when the first byte of the page was sent.
+  if (session === null || context.isInFirstTurn || context.isSessionKept) return session;
   if (isExpired(session, nowSeconds())) return null;
   return sessionsOf(context)?.accepts(session, context) === false ? null : session;
+}
+
+/**
+ * Keeps the session of a request as it is now, for the parts of a page that are sent after it: they show the user of the rest of
+ * the page. Without effect while the revocations were not read yet.
+ */
+export function keepSession(context: RequestContext): void {
+  if (!sessionsOf(context)?.revocations.isLoaded) return;
+  context.set(SESSION, currentSession(context));
+  context.isSessionKept = true;
 }
 
 /**

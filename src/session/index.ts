@@ -11,6 +11,7 @@ export {
   finalSession,
   finalSessionWatcher,
   hasSessionEnded,
+  keepSession,
   pageTag,
   sessionId,
   sessionTag,

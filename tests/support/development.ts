@@ -9,6 +9,7 @@ export type Development = Parameters<ReturnType<typeof requireInternals>["setDev
 const NO_ASSETS = {
   scripts: [],
   islands: { src: "", preload: [] },
+  partViews: { src: "", preload: [] },
   view: () => ({ src: "", preload: [] }),
   styles: () => [],
 };

@@ -14,6 +14,7 @@ import { requestContext } from "./request-context.ts";
 const assets: Assets = {
   scripts: [],
   islands: { src: "/assets/islands.js", preload: [] },
+  partViews: { src: "/assets/part-views.js", preload: [] },
   view: ({ name }) => ({ src: `/assets/${name}.js`, preload: [] }),
   styles: (page) => (page ? [`/assets/${page.file.replaceAll("/", "-")}.css`] : []),
 };

@@ -24,7 +24,8 @@ const RARE_MODULES =
 /** Preact without its hooks and `compat`: only pages whose views import those load them. */
 const PREACT = /\/node_modules\/preact\/(?!hooks\/|compat\/)/;
 const OWN_PACKAGE = /\/node_modules\/tsweb\/dist\//;
-const VIRTUAL_MODULE = /^\0?virtual:tsweb\//;
+/** Not the module of the views of parts, which only pages with parts load. */
+const VIRTUAL_MODULE = /^\0?virtual:tsweb\/(?!part-views)/;
 
 /**
  * Returns the chunk group of a module of the browser's build, `undefined` for all others.

@@ -107,13 +107,21 @@ const PREACT_MODULE = /[\\/]node_modules[\\/]preact[\\/]dist[\\/]preact\.(?:m?js
 
 const ISLANDS = "virtual:tsweb/islands";
 
+/** What the script of a part imports to start its views. A module of its own: exports of the page script would cost every page. */
+const PART_VIEWS = "virtual:tsweb/part-views";
+
+const VIRTUAL_MODULES: Readonly<Record<string, string>> = {
+  [ISLANDS]: 'import "tsweb/islands";',
+  [PART_VIEWS]: 'export { comments, startView } from "tsweb/islands";',
+};
+
 /** As Vite copies public files: the targets of links, and never over a file of the build. */
 const COPY_OPTIONS = { recursive: true, dereference: true, force: false } as const;
 
 /** Prepares the browser's build: a script for each module with views, and the style sheets. */
 export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): ClientBuild {
   const sheets = [...new Set([...inputs.appStyles, ...Object.values(inputs.styles).flat()])];
-  const scripts = inputs.views.length > 0 ? [ISLANDS, ...inputs.views] : [];
+  const scripts = inputs.views.length > 0 ? [ISLANDS, PART_VIEWS, ...inputs.views] : [];
   const files = [...scripts, ...sheets];
   const hashedFiles: string[] = [];
   const chunksOnDemand = new Map<string, string>();
@@ -123,8 +131,8 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
     config: clientConfig({ root, outDir, inputs }, files),
     plugin: {
       name: "tsweb:client-build",
-      resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
-      load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
+      resolveId: (source) => (Object.hasOwn(VIRTUAL_MODULES, source) ? source : undefined),
+      load: (id) => VIRTUAL_MODULES[id],
       transform(code, id) {
         if (PREACT_MODULE.test(id)) {
           if (inputs.hasCompat) return null;
@@ -203,6 +211,7 @@ async function readManifest(
   const views = inputs.views.map((id) => relativeFile(root, id));
   return {
     islands: views.length > 0 ? scriptAsset(chunks, ISLANDS) : null,
+    partViews: views.length > 0 ? scriptAsset(chunks, PART_VIEWS) : null,
     views: Object.fromEntries(views.map((file) => [file, scriptAsset(chunks, file)])),
     styles: Object.fromEntries(Object.entries(inputs.styles).map(([file, ids]) => [file, sheets(ids)])),
     appStyles: sheets(inputs.appStyles),

@@ -25,6 +25,7 @@ function writeBuild(name: string, time: number, files: readonly string[], change
   const manifest: Manifest = {
     build: createBuildId("", time),
     islands: null,
+    partViews: null,
     views: {},
     styles: {},
     appStyles: [],

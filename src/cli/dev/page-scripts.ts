@@ -7,13 +7,19 @@ import { VIRTUAL } from "./server/index.ts";
 /** The scripts that the build of the package bundles from `page/`: each is named as the last part of its id. */
 const BUNDLED: readonly string[] = [VIRTUAL.errors, VIRTUAL.violations, VIRTUAL.errorPage];
 
+/** The other ones, by their ids. */
+const MODULES: Readonly<Record<string, string>> = {
+  [VIRTUAL.islands]: 'import "tsweb/islands";',
+  [VIRTUAL.partViews]: 'export { comments, startView } from "tsweb/islands";',
+};
+
 /** Serves the scripts that only exist in development: the page script, and the scripts of `page/`. */
 export function developmentScripts(): Plugin {
   return {
     name: "tsweb:development-scripts",
-    resolveId: (id) => (id === VIRTUAL.islands || BUNDLED.includes(id) ? id : undefined),
+    resolveId: (id) => (Object.hasOwn(MODULES, id) || BUNDLED.includes(id) ? id : undefined),
     load(id) {
-      if (id === VIRTUAL.islands) return 'import "tsweb/islands";';
+      if (Object.hasOwn(MODULES, id)) return MODULES[id];
       if (!BUNDLED.includes(id)) return undefined;
       return readFile(new URL(`./page/${posix.basename(id)}.js`, import.meta.url), "utf8");
     },

@@ -18,6 +18,7 @@ export const DEV_BASE = `${PANEL_PATH}/`;
 /** The ids of the modules that only exist in development. */
 export const VIRTUAL = {
   islands: "virtual:tsweb/islands",
+  partViews: "virtual:tsweb/part-views",
   errorPage: "virtual:tsweb/error-page",
   violations: "virtual:tsweb/policy-violations",
   errors: "virtual:tsweb/errors",
@@ -42,6 +43,9 @@ const VITE_CLIENT = devUrl("@vite/client");
 /** The page script. */
 const ISLANDS_SCRIPT = devUrl(`@id/${VIRTUAL.islands}`);
 
+/** What the script of a part imports to start its views. */
+const PART_VIEWS_SCRIPT = devUrl(`@id/${VIRTUAL.partViews}`);
+
 /** The script of the page that shows an error. */
 export const ERROR_PAGE_SCRIPT = devUrl(`@id/${VIRTUAL.errorPage}`);
 
@@ -55,7 +59,7 @@ const ERRORS_SCRIPT = devUrl(`@id/${VIRTUAL.errors}`);
 const FIRST_SCRIPTS: readonly string[] = [VITE_CLIENT, ERRORS_SCRIPT, VIOLATIONS_SCRIPT];
 
 /** The scripts that pages refer to besides their views. */
-export const PAGE_SCRIPTS: readonly string[] = [...FIRST_SCRIPTS, ISLANDS_SCRIPT, ERROR_PAGE_SCRIPT];
+export const PAGE_SCRIPTS: readonly string[] = [...FIRST_SCRIPTS, ISLANDS_SCRIPT, PART_VIEWS_SCRIPT, ERROR_PAGE_SCRIPT];
 
 /** The path to which browsers send reports of violations of the content security policy. */
 export const POLICY_REPORTS_PATH = devUrl("@tsweb/policy-reports");
@@ -74,6 +78,7 @@ export function developmentAssets(
     nonce,
     atRoot: true,
     islands: { src: ISLANDS_SCRIPT, preload: [] },
+    partViews: { src: PART_VIEWS_SCRIPT, preload: [] },
     view: ({ file }) => ({ src: toUrl(posix.join(root, file)), preload: [] }),
     styles(page) {
       const pageStyles = page ? styleSheetsOf(posix.join(root, page.file), graph, { isView }) : [];

@@ -1,0 +1,89 @@
+import { type ComponentChildren, createContext, h, type VNode } from "preact";
+import { useContext } from "preact/hooks";
+import { describeUnrenderable, type Markup } from "../protocol/index.ts";
+import { PLACEHOLDER_END, partName, placeholderStart } from "./document.ts";
+import { getActiveRender, MarkupError, type Part } from "./render-state.ts";
+import { htmlAround } from "./template-node.ts";
+
+/** The props of {@link Later}. */
+interface LaterProps {
+  /** What the browser shows until the part arrives. Without it, nothing. */
+  readonly fallback?: Markup;
+  /** Returns the markup of the part. It may be async, and runs after the rest of the page was sent. */
+  readonly children: () => Markup | Promise<Markup>;
+}
+
+/** Whether the current node is in a fallback, which the part replaces. */
+export const InsideFallback = createContext(false);
+
+/** A component of Preact's renderer, with its internal field for its node. */
+type This = { readonly __v?: LinkedNode } | undefined;
+
+/** A node with Preact's internal field for its parent, under its minified name. */
+type LinkedNode = VNode & { readonly __?: LinkedNode | null };
+
+/**
+ * A component for a part of a page that the rest of the page does not wait for: the browser shows `fallback` until the part
+ * arrives. It can be used anywhere in the markup of a page or its layout, except in views, in `Head` and in a fallback.
+ *
+ * Its function runs after the status, the headers and the cookies of the page were sent: it can read `request` and `session`, and
+ * change neither. An error is shown in the place of the part, by the `error` of the application. Clients other than browsers
+ * receive the whole page at once.
+ *
+ * @throws MarkupError if its child is no function
+ * @see docs/protocol.md 11.9
+ * @example <Later fallback={<p>Loading the figures…</p>}>{async () => <Figures data={await figures()} />}</Later>
+ */
+export const Later: (props: LaterProps) => Markup = function Later(
+  this: This,
+  { fallback, children }: LaterProps,
+  context?: unknown,
+) {
+  const state = getActiveRender();
+  const isInFallback = useContext(InsideFallback);
+  if (!state) return fallback ?? null;
+  checkChild(children);
+  if (state.viewDepth > 0) {
+    throw new MarkupError(
+      "<Later> is used inside a view, which the browser renders. Move it into the page, outside the view, or load the data " +
+        "in on_mount.",
+    );
+  }
+  if (state.inHead)
+    throw new MarkupError("<Later> is used inside <Head>, which is sent first. Await its data in the page.");
+  if (isInFallback) throw new MarkupError("<Later> is used inside the fallback of another <Later>, which is replaced.");
+  const { list, isStreamed } = state.parts;
+  const name = partName(state.mark, list.length);
+  if (state.forms.open) state.forms.open.hasParts = true;
+  list.push({
+    index: list.length,
+    name,
+    run: children,
+    context: context as object, // the renderer passes the values of contexts, by their ids
+    location: state.location,
+    form: state.forms.open,
+    parent: parentElement(this?.__v),
+  });
+  if (!isStreamed) return htmlAround(partComment(name), null, "");
+  const shown = h(InsideFallback.Provider, { value: true, children: fallback as ComponentChildren });
+  return htmlAround(placeholderStart(name), shown, PLACEHOLDER_END);
+} as (props: LaterProps) => Markup; // Preact passes `this` and the context, which its types omit
+
+function checkChild(child: unknown): asserts child is Part["run"] {
+  if (typeof child === "function") return;
+  const received = child === undefined ? "no child" : (describeUnrenderable(child) ?? "markup as its child");
+  throw new MarkupError(
+    `<Later> has ${received}. It needs one function: <Later fallback={…}>{async () => <p>{await text()}</p>}</Later>.`,
+  );
+}
+
+/** Returns what stands for a part in a document that is sent with its parts in place. */
+export function partComment(name: string): string {
+  return `<!--${name}-->`;
+}
+
+/** Returns the name of the innermost element around a component; empty at the top of the body. */
+function parentElement(component: LinkedNode | undefined): string {
+  for (let node = component?.__; node; node = node.__) if (typeof node.type === "string") return node.type;
+  return "";
+}

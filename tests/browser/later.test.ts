@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { LATER_APP } from "#test/later-app";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
+import { buildOnce } from "#test/shared-builds";
+import { TestProject } from "#test/test-project";
+import { launch } from "./chromium.ts";
+
+let project: TestProject;
+let server: RunningServer;
+let browser: Browser;
+let users: BrowserUsers;
+
+beforeAll(async () => {
+  project = TestProject.fromFiles(LATER_APP);
+  await buildOnce(project.dir, "later");
+  const secret = () => randomBytes(32).toString("hex");
+  const env = { WEB_AUTH_SECRET: secret(), WEB_CSRF_SECRET: secret(), WEB_ACCESS_LOG: "1" };
+  [browser, server] = await Promise.all([launch(), startBuilt(project.dir, env)]);
+  users = new BrowserUsers(browser, { baseURL: server.address });
+});
+
+afterEach(async () => {
+  await users.closeAll();
+  expect(users.problems.splice(0)).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  project?.remove();
+});
+
+/** Opens a page up to its first byte. */
+async function open(path: string, options?: BrowserContextOptions): Promise<Page> {
+  const page = await users.newPage(options);
+  await page.goto(path, { waitUntil: "commit" });
+  return page;
+}
+
+/** Makes a part ready, once it waits. */
+async function release(part: string): Promise<void> {
+  await expect.poll(async () => (await fetch(`${server.address}/release/${part}`)).json()).toEqual({ found: true });
+}
+
+/** Returns the parts that wait. */
+const waiting = async () => (await fetch(`${server.address}/open`)).json();
+
+describe("parts of a page in Chromium", () => {
+  it("arrive in any order, while the views of the page work, and hydrate their own views and style sheets", async () => {
+    const page = await open("/views");
+    await page.click("#shell[data-alive=true]");
+    expect(await page.textContent("main")).toBe("shell 1waiting for onewaiting for two");
+    await release("two");
+    await page.click("#two[data-alive=true]");
+    expect(await page.textContent("main")).toBe("shell 1waiting for onetwo 1waiting for inner");
+    await release("one");
+    await page.click("#one[data-alive=true]");
+    expect(await page.$eval(".styled", (element) => getComputedStyle(element).color)).toBe("rgb(1, 2, 3)");
+    expect(await page.$eval("#one", (element) => getComputedStyle(element).fontWeight)).toBe("700");
+    await release("inner");
+    await page.click("#inner[data-alive=true]");
+    expect(await page.textContent("main")).toBe("shell 1styledone 1two 1inner 1");
+    await page.waitForLoadState("load");
+  });
+
+  it("are rows of a table", async () => {
+    const page = await open("/table");
+    await page.waitForSelector("tbody > tr > #wait");
+    await release("rows");
+    await page.waitForSelector("tbody > tr:nth-child(3)");
+    expect(await page.$eval("table", (table) => table.outerHTML)).toBe(
+      '<table><tbody><tr><td>first</td></tr><tr><td class="row">row 1</td></tr><tr><td class="row">row 2</td></tr></tbody></table>',
+    );
+    await release("text");
+    await page.waitForSelector("#text");
+  });
+
+  it("work with scripting off, without another request", async () => {
+    const before = server.output().match(/"name":"\/table"/g)?.length ?? 0;
+    const page = await users.newPage({ javaScriptEnabled: false });
+    const loaded = page.goto("/table");
+    await release("rows");
+    await release("text");
+    await loaded;
+    await page.waitForSelector("#text");
+    expect(await page.locator(".row").count()).toBe(2);
+    // The refresh would happen once the document is loaded. Chromium reports that it does not open the other address.
+    await expect
+      .poll(() => users.problems.splice(0))
+      .toEqual([expect.stringContaining("Not allowed to navigate top frame to data URL")]);
+    expect(page.url()).toBe(`${server.address}/table`);
+    expect(server.output().match(/"name":"\/table"/g)?.length).toBe(before + 1);
+  });
+
+  it("have live updates and forms, on a page without other views", async () => {
+    const page = await open("/only-later");
+    await page.waitForSelector("#wait-room");
+    expect(await page.$$eval("script[src]", (scripts) => scripts.length)).toBe(0);
+    await release("room");
+    await page.waitForSelector("#room[data-alive=true]", { state: "attached" });
+    await page.evaluate(() => fetch("/say/hello"));
+    await page.waitForFunction(() => document.querySelector("#room")?.textContent === "hello");
+    await release("form");
+    await page.fill("[name=text]", "Ada");
+    const sent = page.click("#save"); // the response to a form is the whole page
+    await release("room");
+    await release("form");
+    await sent;
+    await page.waitForFunction(() => document.querySelector("form output")?.textContent === "saved Ada");
+  });
+
+  it("show the error page in their places", async () => {
+    const page = await open("/failing");
+    await release("failing");
+    await page.waitForSelector("main > div > h1");
+    await page.waitForSelector("ul > li > div > h1");
+    expect(await page.textContent("body")).not.toContain("secret");
+  });
+
+  it("end when the user leaves", async () => {
+    const page = await open("/table");
+    await expect.poll(waiting).toEqual(expect.arrayContaining(["rows", "text"]));
+    await page.goto("/plain");
+    await expect.poll(waiting).toEqual([]);
+  });
+});
