@@ -322,6 +322,22 @@ describe("an error of a part", () => {
   });
 });
 
+describe("a part of a cached page", () => {
+  it("is in its place for all clients, and is kept", async () => {
+    let runs = 0;
+    const { navigate } = serve(() => later(async () => `run ${++runs}`), { page: { cache: { seconds: 60 } } });
+    for (let visit = 0; visit < 2; visit++) expect(await (await navigate()).text()).toContain("<body>run 1</body>");
+  });
+
+  it("is a failure of the page when it fails, and is not kept", async () => {
+    let runs = 0;
+    const render = () => later(() => (++runs === 1 ? Promise.reject(new Error("secret")) : "good"));
+    const { navigate } = serve(render, { page: { cache: { seconds: 60 } } });
+    expect((await navigate()).status).toBe(500);
+    expect(await (await navigate()).text()).toContain("<body>good</body>");
+  });
+});
+
 describe("the end of parts", () => {
   it.each(["navigate", "cors"])(
     "aborts request.signal and shows 504 after later_timeout, with mode %s",

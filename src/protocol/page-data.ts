@@ -15,7 +15,7 @@ export const CSRF_META_SELECTOR = 'meta[name="csrf-token"]';
 /**
  * The query parameter with which a browser without scripts requests a page with its parts in place.
  *
- * @see docs/protocol.md 11.9
+ * @see docs/protocol.md 11.8
  */
 export const WHOLE_PARAMETER = "__whole";
 

@@ -59,6 +59,7 @@ describe("tsweb", () => {
       "GapError",
       "Head",
       "Html",
+      "Later",
       "NotFound",
       "RPCError",
       "SerializeError",
