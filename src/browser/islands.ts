@@ -14,7 +14,10 @@ import { checkSignIn } from "./restored.ts";
  */
 export const comments: Record<string, Comment | undefined> = {};
 const walker = document.createTreeWalker(document, 128 /* NodeFilter.SHOW_COMMENT */);
-for (let node: Node | null; (node = walker.nextNode()); ) comments[(node as Comment).data] = node as Comment; // it visits no others
+while (walker.nextNode()) {
+  const comment = walker.currentNode as Comment; // the walker visits comments only
+  comments[comment.data] = comment;
+}
 
 /** Loads a view and hydrates it at its number in the page. Never rejects. */
 export async function startView(view: IslandData, index: number): Promise<void> {
