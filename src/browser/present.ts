@@ -1,4 +1,5 @@
 import {
+  checkArguments,
   JSON_TYPE,
   type Person,
   PRESENCE_EVENT,
@@ -7,6 +8,7 @@ import {
   type PresenceFrame,
   type Serialized,
 } from "../protocol/index.ts";
+import { checkMisuse } from "./dev/misuse.ts";
 import { addDisplay, type Display, displays, removeDisplay } from "./displays.ts";
 import { on_mount } from "./lifecycle.ts";
 import { restart } from "./live.ts";
@@ -32,6 +34,7 @@ export interface People<Data = unknown, State = unknown> {
    * second, and the last one always. Other clients can send anything: check what you read.
    *
    * @param state at most 1 KiB of JSON
+   * @throws TypeError in development, for a value that JSON does not have, such as a `Map`
    */
   set(state: State): void;
 }
@@ -192,6 +195,9 @@ function createPeople<Data, State>(
       return shown.stale;
     },
     set(value) {
+      // Bundlers remove the check from production.
+      if (process.env.NODE_ENV !== "production")
+        checkMisuse(() => checkArguments("people.set", { state: value ?? null }, false));
       body = JSON.stringify({ token, state: value ?? null });
       schedule();
     },

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
-import { memory, type PresenceStore } from "../backends/index.ts";
+import { type EntryListener, memory, type PresenceStore } from "../backends/index.ts";
 import { PresenceRooms } from "./presence-rooms.ts";
 
 const opened: PresenceRooms[] = [];
@@ -40,4 +40,37 @@ it("returns a stale list while the bus is unreachable", async () => {
   expect(await rooms.read("room")).toMatchObject({ stale: true, entries: new Map() });
   expect(rooms.lastList("room")).toMatchObject({ stale: true });
   expect(lines[0]?.message).toContain("Presence is out of date");
+});
+
+it("reads the sign-outs that it has missed while it was cut off from the bus", async () => {
+  vi.useFakeTimers();
+  try {
+    const { rooms, store, bus } = createRooms();
+    const { rooms: other } = createRooms(bus);
+    const listeners: EntryListener[] = [];
+    const watch = bus.watch.bind(bus);
+    const spy = vi.spyOn(bus, "watch").mockImplementation(async (channel, listener) => {
+      if (!channel.startsWith("\u0000")) return watch(channel, listener);
+      listeners.push(listener);
+      return () => undefined;
+    });
+    await other.signedOut("tag"); // before the page was there
+    rooms.hold({ ...member, expired: false }, owner);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await store.isEmpty("room")).toBe(false);
+
+    await other.signedOut("another tag");
+    await other.signedOut("tag");
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await store.isEmpty("room")).toBe(false); // the process does not know of it
+    vi.spyOn(bus, "read").mockRejectedValueOnce(new Error("The bus is unreachable."));
+    listeners[0]?.();
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(await store.isEmpty("room")).toBe(false); // the bus did not respond; it is asked again
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(await store.isEmpty("room")).toBe(true);
+    expect(spy.mock.calls.filter(([channel]) => channel.startsWith("\u0000"))).toHaveLength(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Bus, PresenceStore } from "../backends/index.ts";
+import type { Bus, Position, PresenceStore } from "../backends/index.ts";
 import {
   type BodyProducer,
   type BodySink,
@@ -23,6 +23,9 @@ const LOG_INTERVAL_MS = 60_000;
 
 /** The channel by which processes notify each other of sign-outs. No channel of an application contains a control character. */
 const SIGN_OUTS = "\u0000presence";
+
+/** How many sign-outs are read at a time, if some were missed. */
+const READ_LIMIT = { messages: 1_000, bytes: 64 * 1024 } as const;
 
 /** A page of one connection in a room. */
 interface HeldPlace {
@@ -48,6 +51,10 @@ export class PresenceRooms {
   readonly #holder = randomBytes(16).toString("base64url");
   #timer: NodeJS.Timeout | undefined;
   #watching: Promise<() => void> | undefined;
+  /** The position up to which sign-outs were received, while they are watched. */
+  #signOutsEnd: Position | undefined;
+  /** Whether the bus has to be asked for later ones. */
+  #mayMissSignOuts = false;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PresenceRoomsOptions) {
@@ -137,13 +144,38 @@ export class PresenceRooms {
   }
 
   #watchSignOuts(): void {
-    this.#watching ??= this.bus.watch(SIGN_OUTS, (entry) => {
-      if (entry?.data !== undefined) this.#removeSignIn(JSON.parse(entry.data));
-    });
-    this.#watching.catch((error: unknown) => {
-      this.#watching = undefined; // the next tick tries again
+    if (!this.#watching) {
+      this.#mayMissSignOuts = true;
+      this.#watching = this.bus.watch(SIGN_OUTS, (entry) => {
+        if (entry?.data !== undefined) this.#removeSignIn(JSON.parse(entry.data));
+        if (!entry)
+          this.#mayMissSignOuts = true; // the next tick reads them
+        else if (!this.#mayMissSignOuts) this.#signOutsEnd = entry.position;
+      });
+      this.#watching.catch((error: unknown) => {
+        this.#watching = undefined; // the next tick tries again
+        this.#busFailed(error);
+      });
+    }
+    if (!this.#mayMissSignOuts) return;
+    this.#mayMissSignOuts = false;
+    this.#readSignOuts(this.#watching).catch((error: unknown) => {
+      this.#mayMissSignOuts = true;
       this.#busFailed(error);
     });
+  }
+
+  /** Reads the sign-outs that were published while this process received none; at first, only where they end. */
+  async #readSignOuts(watching: Promise<unknown>): Promise<void> {
+    await watching;
+    this.#signOutsEnd ??= (await this.bus.position([SIGN_OUTS]))[0];
+    for (let hasMore = this.#signOutsEnd !== undefined; hasMore; ) {
+      // After a gap, the oldest ones are not stored any more: they are a day old.
+      const { messages, end, more } = await this.bus.read(SIGN_OUTS, this.#signOutsEnd ?? "", READ_LIMIT);
+      for (const { data } of messages) this.#removeSignIn(JSON.parse(data));
+      this.#signOutsEnd = end;
+      hasMore = more;
+    }
   }
 
   #unwatch(): void {
@@ -151,7 +183,7 @@ export class PresenceRooms {
       (stop) => stop(),
       () => undefined, // it was never watched
     );
-    this.#watching = undefined;
+    this.#watching = this.#signOutsEnd = undefined;
   }
 
   #tick(): void {
