@@ -24,7 +24,6 @@ const LOG_INTERVAL_MS = 60_000;
 /** The channel by which processes notify each other of sign-outs. No channel of an application contains a control character. */
 const SIGN_OUTS = "\u0000presence";
 
-/** How many sign-outs are read at a time, if some were missed. */
 const READ_LIMIT = { messages: 1_000, bytes: 64 * 1024 } as const;
 
 /** A page of one connection in a room. */
@@ -53,7 +52,6 @@ export class PresenceRooms {
   #watching: Promise<() => void> | undefined;
   /** The position up to which sign-outs were received, while they are watched. */
   #signOutsEnd: Position | undefined;
-  /** Whether the bus has to be asked for later ones. */
   #mayMissSignOuts = false;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 

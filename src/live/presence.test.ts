@@ -1,102 +1,27 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
-import { liveFunctions } from "#test/live-client";
-import { type Here, PresenceClient, postInit, type Send } from "#test/presence-client";
+import { callOverHttp } from "#test/compiled-app";
+import { type Here, postInit } from "#test/presence-client";
+import { call, closePresenceApps, createPresenceApp, loadPage, open, send, sendTo, signIn } from "#test/presence-pages";
 import { recordedLog } from "#test/recorded-log";
 import type { App } from "../app.ts";
 import { type Bus, memory } from "../backends/index.ts";
-import { session } from "../session/index.ts";
 import { AppBus } from "./app-bus.ts";
-import { type PresenceOptions, presence, who } from "./index.ts";
-
-const functions = {
-  ...liveFunctions,
-  here: compiledServer(
-    "here",
-    (name: string, data: unknown, options: PresenceOptions) => presence(name, data, options),
-    {
-      params: { name: "any", data: "any", options: "any" },
-    },
-  ),
-  tokens: compiledServer(
-    "tokens",
-    (names: string[]) => Promise.all(names.map(async (name) => (await presence(name)).token)),
-    { params: { names: "any" } },
-  ),
-  people: compiledServer("people", (name: string) => who(name), { params: { name: "any" } }),
-  end: compiledServer("end", () => session.revoke(session.require().sub)),
-  fail: compiledServer("fail", () => {
-    session.logout();
-    throw new Error("a failure");
-  }),
-};
-
-const apps: App[] = [];
-const clients: PresenceClient[] = [];
+import { presence, who } from "./index.ts";
 
 beforeEach(() => {
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-  for (const app of apps.splice(0)) await app.close();
+  await closePresenceApps();
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
-function createApp(): App {
-  const app = createTestApp(functions, { env: { WEB_AUTH_SECRET: "5a".repeat(32) } });
-  apps.push(app);
-  return app;
-}
-
-const sendTo =
-  (app: App): Send =>
-  (path, init) =>
-    app.fetch(new Request(`http://shop.example${path}`, init));
-
-/** Calls a function, and returns its result. */
-async function call(app: App, name: string, args: object, headers: Readonly<Record<string, string>> = {}) {
-  const response = await callOverHttp(app, name, args, { headers });
-  const { result, error } = await response.json();
-  if (error) throw new Error(`${error.code}: ${error.message}`);
-  return { result, response };
-}
-
-/** Signs a user in, and returns the headers of the browser. */
-async function signIn(app: App, user: string): Promise<Record<string, string>> {
-  const { response } = await call(app, "enter", { user });
-  return {
-    cookie: response.headers
-      .getSetCookie()
-      .map((cookie) => cookie.split(";")[0])
-      .join("; "),
-  };
-}
-
-async function loadPage(
-  app: App,
-  headers: Readonly<Record<string, string>>,
-  { name = "board:1", data = null as unknown, options = {} as unknown } = {},
-): Promise<Here> {
-  return (await call(app, "here", { name, data, options }, headers)).result;
-}
-
-async function open(app: App, tokens: readonly string[], headers: Readonly<Record<string, string>> = {}) {
-  const client = new PresenceClient();
-  clients.push(client);
-  const response = await client.open(sendTo(app), tokens, headers);
-  return { client, response };
-}
-
-const send = (app: App, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-  sendTo(app)("/__web/presence", postInit(body, headers));
-
 describe("presence", () => {
   it("shows who has an event stream with the token, and nobody who was only sent the page", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const page = await loadPage(app, alice, { data: { name: "Alice" } });
     expect(page).toMatchObject({ channel: "board:1", list: [], stale: false });
@@ -115,7 +40,7 @@ describe("presence", () => {
   });
 
   it("has one entry for each user, with the number of pages that are open", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     const tokens = [await loadPage(app, alice), await loadPage(app, alice), await loadPage(app, alice)].map(
       ({ token }) => token,
@@ -127,7 +52,7 @@ describe("presence", () => {
   });
 
   it("shows at most 100 pages of a user, and of the signed-out clients of an address [PRESENCE-12]", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     for (const headers of [alice, {}]) {
       const tokens: string[] = [];
@@ -144,7 +69,7 @@ describe("presence", () => {
   });
 
   it("serves at most 1,000 pages of a user in all channels; further ones keep their list, stale [PRESENCE-13]", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const names = Array.from({ length: 1_002 }, (_, at) => `board:${at}`);
     const tokens: string[] = (await call(app, "tokens", { names }, alice)).result;
@@ -171,7 +96,7 @@ describe("presence", () => {
   });
 
   it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-4]", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     await expect(loadPage(app, {})).rejects.toThrow("unauthenticated: Please sign in.");
     await expect(loadPage(app, {}, { options: { anonymous: false } })).rejects.toThrow("unauthenticated");
     const options = { anonymous: true };
@@ -191,7 +116,7 @@ describe("presence", () => {
     { bytes: 1_024, isAccepted: true },
     { bytes: 1_025, isAccepted: false },
   ])("accepts data of $bytes bytes: $isAccepted", async ({ bytes, isAccepted }) => {
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     const data = "ä".repeat((bytes - 3) / 2) + "x".repeat(1 + ((bytes - 3) % 2));
     const text = data.padEnd(data.length + bytes - 2 - Buffer.byteLength(data), "x");
@@ -202,7 +127,7 @@ describe("presence", () => {
   });
 
   it("gives all channels of one page load one id, and each page load another", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     const idOf = ({ token }: Here) => JSON.parse(Buffer.from(token, "base64url").toString().split("\n")[0] ?? "")[3];
     const [first, second] = [await loadPage(app, alice), await loadPage(app, alice)];
@@ -213,7 +138,7 @@ describe("presence", () => {
   it("throws for an invalid name, an unknown option, and outside a request", async () => {
     await expect(presence("board:1")).rejects.toThrow("presence() was used outside a request");
     await expect(who("")).rejects.toThrow("who: the name of a channel must not be empty.");
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     await expect(loadPage(app, alice, { name: "" })).rejects.toThrow(
       "presence: the name of a channel must not be empty.",
@@ -222,7 +147,7 @@ describe("presence", () => {
   });
 
   it("ends a token with the sign-in that it was issued to [PRESENCE-5]", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const { token } = await loadPage(app, alice);
     for (const headers of [bob, {}, await signIn(app, "alice")]) {
@@ -233,7 +158,7 @@ describe("presence", () => {
   });
 
   it("rejects a token that was not issued by this application [PRESENCE-6]", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     const { token } = await loadPage(app, alice);
     const { response } = await open(app, [`${token}x`], alice);
@@ -242,7 +167,7 @@ describe("presence", () => {
   });
 
   it("removes a revoked user at once, and a signed-out one [PRESENCE-7]", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob, carol] = [await signIn(app, "alice"), await signIn(app, "bob"), await signIn(app, "carol")];
     for (const headers of [alice, bob]) await open(app, [(await loadPage(app, headers)).token], headers);
     const { client } = await open(app, [(await loadPage(app, carol)).token], carol);
@@ -256,7 +181,7 @@ describe("presence", () => {
   });
 
   it("removes a page that says that it is left, at once", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const page = await loadPage(app, alice);
     const { client } = await open(app, [page.token], alice);
@@ -269,7 +194,7 @@ describe("presence", () => {
   });
 
   it("sends nothing to a client that has the list already", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const page = await loadPage(app, alice);
     const { client } = await open(app, [page.token], alice);
@@ -288,7 +213,7 @@ describe("a poll with a token", () => {
   };
 
   it("returns the list unless the client has it, and waits for changes", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const { token } = await loadPage(app, alice);
     await poll(app, token, alice);
@@ -305,7 +230,7 @@ describe("a poll with a token", () => {
   });
 
   it("leaves at once when its user is revoked between two polls", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const { token } = await loadPage(app, alice);
     await poll(app, token, alice);
@@ -316,7 +241,7 @@ describe("a poll with a token", () => {
   });
 
   it("ends, and its page leaves, when the user is revoked", async () => {
-    const app = createApp();
+    const app = createPresenceApp();
     const alice = await signIn(app, "alice");
     const { token } = await loadPage(app, alice);
     const [, frame] = await vi.waitFor(async () => {
@@ -329,130 +254,6 @@ describe("a poll with a token", () => {
     await call(app, "end", {}, alice);
     await waiting;
     await vi.waitFor(async () => expect((await call(app, "people", { name: "board:1" })).result).toEqual([]));
-  });
-});
-
-describe("POST /__web/presence", () => {
-  const openPage = async (app: App, user = "alice") => {
-    const headers = await signIn(app, user);
-    const { token } = await loadPage(app, headers);
-    const { client } = await open(app, [token], headers);
-    await vi.waitFor(() => expect(client.users).toContain(user));
-    return { headers, token, client };
-  };
-
-  it("sets the state of a page, which all pages see", async () => {
-    const app = createApp();
-    const { headers, token, client } = await openPage(app);
-    const response = await send(app, { token, state: { typing: true } }, headers);
-    expect(response.status).toBe(204);
-    await vi.waitFor(() => expect(client.people[0]?.state).toEqual({ typing: true }));
-    await send(app, { token: `${token}~${client.version}`, state: null }, headers);
-    await vi.waitFor(() => expect(client.people[0]?.state).toBeNull());
-  });
-
-  it.each([
-    { bytes: 1_023, status: 204 },
-    { bytes: 1_024, status: 204 },
-    { bytes: 1_025, status: 413 },
-  ])("answers a state of $bytes bytes with $status", async ({ bytes, status }) => {
-    const app = createApp();
-    const { headers, token } = await openPage(app);
-    expect((await send(app, { token, state: "x".repeat(bytes - 2) }, headers)).status).toBe(status);
-  });
-
-  it("refuses a state that nests so deep that pages with it among their props could not be sent", async () => {
-    const app = createApp();
-    const { headers, token, client } = await openPage(app);
-    const stateOf = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
-    expect((await send(app, { token, state: stateOf(65) }, headers)).status).toBe(400);
-    expect((await send(app, { token, state: { a: stateOf(64) } }, headers)).status).toBe(400);
-    expect((await send(app, { token, state: stateOf(64) }, headers)).status).toBe(204);
-    await vi.waitFor(() => expect(client.people[0]?.state).not.toBeNull());
-    expect((await loadPage(app, headers)).list).toHaveLength(1);
-  });
-
-  it("accepts ten states of one page in a second, and those of other pages [PRESENCE-10]", async () => {
-    const app = createApp();
-    const [alice, bob] = [await openPage(app), await openPage(app, "bob")];
-    const statuses: number[] = [];
-    for (let state = 0; state < 11; state++) {
-      statuses.push((await send(app, { token: alice.token, state }, alice.headers)).status);
-    }
-    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 204), 429]);
-    expect((await send(app, { token: bob.token, state: 1 }, bob.headers)).status).toBe(204);
-  });
-
-  it("does not count towards the rates of calls and of live requests", async () => {
-    const app = createApp();
-    const { headers, token } = await openPage(app);
-    for (let at = 0; at < 700; at++) await send(app, { token, state: at }, headers);
-    expect((await call(app, "people", { name: "board:1" }, headers)).result).toHaveLength(1);
-    expect((await open(app, [token], headers)).response.status).toBe(200);
-  });
-
-  it("accepts 1,000 states of one user in 10 seconds, and those of others at the address [PRESENCE-11]", async () => {
-    const app = createApp();
-    const [alice, bob] = [await openPage(app), await openPage(app, "bob")];
-    const anonymous = await loadPage(app, {}, { options: { anonymous: true } });
-    for (const { token, headers } of [alice, { token: anonymous.token, headers: {} }]) {
-      for (let at = 0; at < 999; at++) await send(app, { token, state: at }, headers);
-    }
-    const later = await loadPage(app, alice.headers);
-    expect((await send(app, { token: later.token, state: 1 }, alice.headers)).status).toBe(202); // it is not present
-    expect((await send(app, { token: later.token, state: 1 }, alice.headers)).status).toBe(429);
-    expect((await send(app, { token: bob.token, state: 1 }, bob.headers)).status).toBe(204);
-    for (const status of [202, 429]) {
-      const { token } = await loadPage(app, {}, { options: { anonymous: true } });
-      expect((await send(app, { token, state: 1 })).status).toBe(status);
-    }
-  });
-
-  it("is limited to 5,000 requests of one address, before the body is read [PRESENCE-14]", async () => {
-    const app = createApp();
-    vi.useFakeTimers({ toFake: ["Date", "performance"] });
-    const sendText = async () => (await send(app, "", { "content-type": "text/plain" })).status;
-    for (let at = 0; at < 5_000; at++) if ((await sendText()) !== 415) throw new Error(`Request ${at} was refused.`);
-    expect(await sendText()).toBe(429);
-  }, 30_000);
-
-  it.each([
-    ["", 400, "The body must be an object"],
-    [[], 400, "The body must be an object"],
-    [{}, 400, "token must be a string."],
-    [{ token: 1, state: 1 }, 400, "token must be a string."],
-    [{ token: "x" }, 400, "The body has no state."],
-    [{ token: "x", state: 1, left: false }, 400, "left must be true, or absent."],
-    [{ token: "x", state: 1, other: 1 }, 400, 'The body has the unknown member "other".'],
-    [{ token: "x", state: 1 }, 403, "The token was not issued by this application."],
-    [{ token: "x", state: "x".repeat(20_000) }, 413, ""],
-  ])("refuses the body %j with %i", async (body, status, message) => {
-    const response = await send(createApp(), body);
-    expect(response.status).toBe(status);
-    expect(await response.text()).toContain(message);
-  });
-
-  it("refuses other methods, content types and origins [PRESENCE-8]", async () => {
-    const app = createApp();
-    const { headers, token } = await openPage(app);
-    const body = { token, state: 1 };
-    expect((await sendTo(app)("/__web/presence", { headers })).status).toBe(405);
-    expect((await send(app, body, { ...headers, "content-type": "text/plain" })).status).toBe(415);
-    for (const other of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }]) {
-      expect((await send(app, body, { ...headers, ...other })).status).toBe(403);
-    }
-    expect((await send(app, body, { ...headers, origin: "http://shop.example" })).status).toBe(204);
-  });
-
-  it("sets nothing for a page that is not present, and refuses a token of another sign-in [PRESENCE-9]", async () => {
-    const app = createApp();
-    const { headers, token } = await openPage(app);
-    const page = await loadPage(app, headers);
-    expect((await send(app, { token: page.token, state: 1 }, headers)).status).toBe(202);
-    for (const other of [await signIn(app, "bob"), {}]) {
-      expect((await send(app, { token, state: 1 }, other)).status).toBe(403);
-      expect((await send(app, { token, left: true }, other)).status).toBe(403);
-    }
   });
 });
 

@@ -103,6 +103,7 @@ export interface Visitor {
    * Yields the messages of the feed's channel that are published after the feed was issued, like `subscribe` in a page.
    * Leaving the loop ends the subscription.
    *
+   * @throws TypeError for a value that is no feed
    * @throws Error for a feed that is rejected, and after a gap
    * @example for await (const message of guest.subscribe(feed)) …
    */
@@ -117,6 +118,18 @@ export interface Visitor {
 
   /** Signs this user out by deleting the session cookie. */
   logout(): void;
+}
+
+function feedAdvice(value: unknown): string {
+  const isPresence = typeof value === "object" && value !== null && "token" in value;
+  const type = value === null ? "null" : typeof value;
+  const [received, fix] = isPresence
+    ? [
+        "what presence() returns",
+        'To be present, send its token with fetch: a POST to "/__web/live" with the JSON { tokens: [here.token] }.',
+      ]
+    : [`a value of type ${type}`, "Return the feed from a server function, and pass what the visitor has received."];
+  return `visitor: subscribe() needs a feed of channel(), and received ${received}. ${fix}`;
 }
 
 /** The number of visitors in this process, from which each gets its address. */
@@ -204,6 +217,7 @@ class InProcessVisitor implements Visitor {
   }
 
   subscribe<T>(feed: Feed<T>): AsyncGenerator<SerializedResult<T>, void> {
+    if (typeof feed !== "string") throw new TypeError(feedAdvice(feed));
     const path = `${this.#app.base}${LIVE_PATH}?feed=${encodeURIComponent(feed)}`;
     const messages = subscription((url, init) => this.#send(url, init ?? {}), this.#urlOf(path).href);
     return messages as AsyncGenerator<SerializedResult<T>, void>; // the feed carries the type of its messages
