@@ -24,7 +24,6 @@ export {
   GapError,
   type ListenOptions,
   type LiveMessages,
-  type LiveQuery,
   listen,
   type PresenceOptions,
   presence,

@@ -108,7 +108,7 @@ describe("a query in the browser", () => {
     "src/all.server.ts": 'export * from "./board.server.ts";\nexport { cards as tickets } from "./board.server.ts";',
   };
 
-  test("has no stub, and nothing of it is in the stubs of its module [QUERY-5]", () => {
+  test("has no stub, and nothing of it is in the stubs of its module [QUERY-10]", () => {
     const stubs = emitStubs(readTestModule("src/board.server.ts", FILES["src/board.server.ts"]));
     expect(stubs).toBe(
       'import { stub } from "tsweb/stub";\nexport const add = /*#__PURE__*/ stub("add", ["title"]);\n',

@@ -96,14 +96,14 @@ afterAll(async () => {
 describe("a built application with queries", () => {
   it("renders their values into the page, and returns handles from server functions", () => checkPages(server.address));
 
-  it("answers a call of a query as one of an unknown function [QUERY-5]", async () => {
+  it("answers a call of a query as one of an unknown function [QUERY-8]", async () => {
     const response = await call(server.address, "cards", { board: "1" });
     const unknown = await call(server.address, "nothing", { board: "1" });
     expect([response.status, await response.text()]).toEqual([404, await unknown.text()]);
     expect((await fetch(`${server.address}/__web/rpc/cards`)).status).toBe(405);
   });
 
-  it("has no code of them in the files of the browser [QUERY-5]", () => {
+  it("has no code of them in the files of the browser [QUERY-9]", () => {
     const dir = join(project.dir, "dist/client");
     const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));

@@ -160,12 +160,12 @@ const reads: [name: string, read: () => unknown][] = [
   ["session.issued_at", () => session.issued_at],
 ];
 
-describe("a shared run that reads the session [QUERY-6]", () => {
-  it.each(reads)("is discarded: %s", async (_, read) => {
+describe("a shared run that reads the session", () => {
+  it.each(reads)("is discarded: %s [QUERY-11]", async (_, read) => {
     expect(await runShared(callOf(read), host)).toEqual({ kind: "session" });
   });
 
-  it.each(reads)("is discarded also if the query catches the error of %s", async (_, read) => {
+  it.each(reads)("is discarded also if the query catches the error of %s [QUERY-12]", async (_, read) => {
     const caught = callOf(async () => {
       try {
         read();
@@ -175,7 +175,7 @@ describe("a shared run that reads the session [QUERY-6]", () => {
     expect(await runShared(caught, host)).toEqual({ kind: "session" });
   });
 
-  it("is discarded if only a part of the value reads it while it is serialised", async () => {
+  it("is discarded if only a part of the value reads it while it is serialised [QUERY-13]", async () => {
     expect(
       await runShared(
         callOf(() => ({ toJSON: () => session.user()?.sub ?? null })),
@@ -219,7 +219,7 @@ describe("a shared run that reads the session [QUERY-6]", () => {
     expect(await runShared(hangs, host)).toEqual({ kind: "session" });
   });
 
-  it("gets no session, not even that of the request in which it is started", async () => {
+  it("gets no session, not even that of the request in which it is started [QUERY-14]", async () => {
     const seen: unknown[] = [];
     const call = callOf(async () => {
       for (const [, read] of reads) {
@@ -238,8 +238,8 @@ describe("a shared run that reads the session [QUERY-6]", () => {
   });
 });
 
-describe("a run for one sign-in [QUERY-7]", () => {
-  it("reads the session of its receivers, not that of the request in which it is started", async () => {
+describe("a run for one sign-in", () => {
+  it("reads the session of its receivers, not that of the request in which it is started [QUERY-15]", async () => {
     const call = callOf(() => [session.user()?.sub ?? null, session.require().sub]);
     const outcome = await runWithCookie(signInCookie("bob"), () => runForSession(call, host, sessionOf("alice")));
     expect(outcome).toEqual({ kind: "value", json: '["alice","alice"]' });
@@ -261,7 +261,7 @@ describe("a run for one sign-in [QUERY-7]", () => {
     });
   });
 
-  it("does not mix the sessions of runs at the same time", async () => {
+  it("does not mix the sessions of runs at the same time [QUERY-16]", async () => {
     const call = callOf(async () => {
       await sleep(1);
       return session.user()?.sub;
@@ -291,8 +291,8 @@ const uses: [name: string, use: () => unknown][] = [
   ["publish()", () => publish("a")],
 ];
 
-describe("a query is outside every request [QUERY-8]", () => {
-  it.each(uses)("so that %s fails in a shared run, and in a run for a sign-in", async (name, use) => {
+describe("a query is outside every request", () => {
+  it.each(uses)("so that %s fails in a shared run, and in a run for a sign-in [QUERY-17]", async (name, use) => {
     const call = callOf(use);
     const outcomes = await runWithCookie(signInCookie("bob"), () =>
       Promise.all([runShared(call, host), runForSession(call, host, sessionOf("alice"))]),
@@ -321,7 +321,7 @@ describe("a query is outside every request [QUERY-8]", () => {
     );
   });
 
-  it("and finds nothing that the application has stored for the request in an AsyncLocalStorage", async () => {
+  it("and finds nothing that the application has stored for the request in an AsyncLocalStorage [QUERY-18]", async () => {
     const user = new AsyncLocalStorage<string>();
     const outcome = await user.run("alice", () =>
       runShared(

@@ -60,7 +60,7 @@ describe("verifyQuery", () => {
     }
   });
 
-  it("rejects the parts of two tokens that were put together [QUERY-1]", () => {
+  it("rejects the parts of two tokens that were put together [QUERY-2]", () => {
     const [text] = signQuery({ ...payload, argsText: '{"board":"2"}' }, keys).split(".");
     const [, signature] = signQuery(payload, keys).split(".");
     expect(verifyQuery(`${text}.${signature}`, presenter, keys)).toBeNull();
@@ -77,7 +77,7 @@ describe("verifyQuery", () => {
     expect(verifyQuery(value, presenter, keys)).toBeNull();
   });
 
-  it("rejects a token of another secret, purpose or realm [QUERY-2]", () => {
+  it("rejects a token of another secret, purpose or realm [QUERY-3]", () => {
     const token = signQuery(payload, keys);
     expect(verifyQuery(token, presenter, keysOf("another secret of 16 bytes"))).toBeNull();
     expect(verifyQuery(token, presenter, keysOf(SECRET, "query", "shop"))).toBeNull();
@@ -108,11 +108,11 @@ describe("verifyQuery", () => {
     { now: 1_999, expired: false },
     { now: 2_000, expired: true },
     { now: 2_001, expired: true },
-  ])("returns expired: $expired at second $now if it is valid until 2000", ({ now, expired }) => {
+  ])("returns expired: $expired at second $now if it is valid until 2000 [QUERY-5]", ({ now, expired }) => {
     expect(verifyQuery(signQuery(payload, keys), { ...presenter, now }, keys)?.expired).toBe(expired);
   });
 
-  it("returns a token as expired for another sign-in and for a signed-out client [QUERY-3]", () => {
+  it("returns a token as expired for another sign-in and for a signed-out client [QUERY-4]", () => {
     const token = signQuery(payload, keys);
     for (const sid of ["sid of bob", "", null]) {
       expect(verifyQuery(token, { ...presenter, sid }, keys)?.expired, String(sid)).toBe(true);

@@ -138,7 +138,7 @@ describe("live of a query", () => {
     expect(await result("handle", { args: ["1"] })).not.toHaveProperty("key");
   });
 
-  it("rejects a signed-out client if the query has auth_required, and binds the token to the sign-in [QUERY-4]", async () => {
+  it("rejects a signed-out client if the query has auth_required, and binds the token to the sign-in [QUERY-6]", async () => {
     const refused = await callOverHttp(app, "handle_mine");
     expect([refused.status, (await refused.json()).error.code]).toEqual([401, "unauthenticated"]);
     const cookie = (await callOverHttp(app, "sign_in")).headers.getSetCookie()[0]?.split(";")[0];
@@ -234,7 +234,7 @@ describe("the first run, while a page is rendered", () => {
 });
 
 describe("a query in an application", () => {
-  it("has no address: a call is answered as one of an unknown function [QUERY-5]", async () => {
+  it("has no address: a call is answered as one of an unknown function [QUERY-7]", async () => {
     const call = await callOverHttp(app, "cards", { board: "1" });
     const unknown = await callOverHttp(app, "no_such_function", { board: "1" });
     expect([call.status, await call.text()]).toEqual([unknown.status, await unknown.text()]);

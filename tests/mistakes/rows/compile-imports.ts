@@ -9,7 +9,6 @@ import {
   row,
   VIEW,
   VIEW_IMPORT,
-  withQuery,
 } from "./guest-book-edits.ts";
 
 const PASS_A_PROP = "Read it in the page";
@@ -83,16 +82,6 @@ const entryPoints: readonly Mistake[] = [
     `${VIEW}:1:10`,
     "channel exists on the server only",
     "Create the feed in the page",
-  ),
-  row(
-    "imports a query in a view",
-    [
-      ...withQuery('query({ on: ["guests"] }, () => everyone())'),
-      inView('import { guests } from "./guests.server.ts";'),
-    ],
-    `${VIEW}:1:10`,
-    '"guests" is a query of src/guests.server.ts, which browsers cannot call',
-    "Pass `await guests.live(…)` from the page as a prop",
   ),
   row(
     "redirects in a view",

@@ -1,5 +1,16 @@
 import type { Edit, Mistake } from "../mistake.ts";
-import { APP, GUESTS, inMarkup, inView, PAGE_IMPORT, PAGES, row, VIEW, withPath } from "./guest-book-edits.ts";
+import {
+  APP,
+  GUESTS,
+  inMarkup,
+  inView,
+  PAGE_IMPORT,
+  PAGES,
+  row,
+  VIEW,
+  withPath,
+  withQuery,
+} from "./guest-book-edits.ts";
 
 const pages: readonly Mistake[] = [
   {
@@ -222,6 +233,17 @@ const imports: readonly Mistake[] = [
     at: `${VIEW}:2:10`,
     says: '"everyone" of src/guests.server.ts is not a server function',
     fix: "wrap it in server(): `export const everyone = server(async () => …)`",
+  },
+  {
+    mistake: "imports a query in a view",
+    edits: [
+      ...withQuery('query({ on: ["guests"] }, () => everyone())'),
+      { file: VIEW, from: "{ sign }", to: "{ guests, sign }" },
+    ],
+    places: ["overlay", "build"],
+    at: `${VIEW}:2:10`,
+    says: '"guests" is a query of src/guests.server.ts, which browsers cannot call',
+    fix: "Pass `await guests.live(…)` from the page as a prop",
   },
   {
     mistake: "imports a constant of a server module",

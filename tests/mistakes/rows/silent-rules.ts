@@ -26,14 +26,14 @@ const queries: readonly Mistake[] = [
   compiled(
     "publishes in a query",
     withQuery('query({ on: ["guests"] }, async () => { await publish("guests"); return everyone(); })'),
-    `${GUESTS}:4:68`,
+    `${GUESTS}:4:69`,
     'The query "guests" calls publish(), but a query only reads',
     "Call it in the page or in the server function that makes the change",
   ),
   compiled(
     "leaves out the type of a parameter of a query",
     withQuery('query({ on: (limit) => ["guests" + limit] }, (limit = 20) => limit)'),
-    `${GUESTS}:4:68`,
+    `${GUESTS}:4:69`,
     'The query "guests" has a parameter with a default and without a type',
     "Write its type",
   ),
