@@ -12,7 +12,7 @@ import {
 import { markPublishFailure } from "../logging/index.ts";
 import { isLater, START } from "../protocol/index.ts";
 import type { BusReader } from "./channel-subscription.ts";
-import { PresenceRooms } from "./presence-rooms.ts";
+import { PresenceRooms, SIGN_OUTS } from "./presence-rooms.ts";
 import type { LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
@@ -244,12 +244,18 @@ export class AppBus {
     return presence;
   }
 
-  /** Removes the pages of a sign-in from all channels at once. Never rejects. */
+  /** Removes the pages of a sign-in from all channels at once, and notifies the other processes. Never rejects. */
   async signedOut(tag: string): Promise<void> {
     const inUse = this.#inUse;
     // The bus in memory is of this process only, so nothing is to be done if nobody was present here.
-    if (inUse.#isClosed || (inUse.state === "memory" && !inUse.#presence) || !this.open().presence) return;
-    await this.presence.signedOut(tag);
+    if (inUse.#isClosed || (inUse.state === "memory" && !inUse.#presence)) return;
+    const bus = this.open();
+    if (bus.presence) return this.presence.signedOut(tag);
+    try {
+      await bus.publish(SIGN_OUTS, JSON.stringify(tag));
+    } catch {
+      // The live queries of the sign-in end with their event streams, within five minutes.
+    }
   }
 
   /** Ends all presence of this process, while the bus is open. */

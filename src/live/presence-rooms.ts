@@ -22,7 +22,7 @@ const TICK_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
 
 /** The channel by which processes notify each other of sign-outs. No channel of an application contains a control character. */
-const SIGN_OUTS = "\u0000presence";
+export const SIGN_OUTS = "\u0000presence";
 
 const READ_LIMIT = { messages: 1_000, bytes: 64 * 1024 } as const;
 

@@ -125,6 +125,7 @@ export class SubscriptionHub {
     const subscription = existing ?? this.#createSubscription(channel);
     subscription.subscribers.add(subscriber);
     subscription.idleSinceMs = null;
+    this.#startTicks();
     return subscription;
   }
 

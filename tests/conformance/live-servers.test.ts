@@ -130,6 +130,8 @@ describe.each(Object.entries(SERVERS))("live updates %s", (_name, open) => {
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
     const events = readEvents(response.body);
     await call("publish_message", { name: "räume:2", data: 1 });
+    const tags = (await events.next()).value;
+    expect([tags?.event, Object.values(JSON.parse(tags?.data[1] ?? ""))]).toEqual(["tags", ["still", "räume:2"]]);
     const { value } = await events.next();
     expect([value?.data, value?.id]).toEqual([["räume:2", "1"], expect.stringMatching(/^1=[0-9A-Za-z.-]+$/)]);
     await events.return(undefined);

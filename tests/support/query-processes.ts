@@ -3,6 +3,7 @@ import type { Bus } from "../../src/backends/index.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { RPCError } from "../../src/errors.ts";
 import { ContextValues } from "../../src/http/index.ts";
+import { signInTag } from "../../src/live/presence-token.ts";
 import type { QueryDefinition } from "../../src/live/queries/definition.ts";
 import { QueryConnection, type QueryInput } from "../../src/live/queries/query-connection.ts";
 import type { RunOutcome } from "../../src/live/queries/query-run.ts";
@@ -53,7 +54,13 @@ export function createQueryProcess(bus: Bus, options: QueryProcessOptions): Quer
   };
   const describe = (cause: unknown) => (cause instanceof RPCError ? cause : new RPCError("internal", "It has failed."));
   const runner = { run: options.run, describe };
-  const runs = new QueryRuns({ host, hub: () => hub, runner, slots, cache });
+  const runs = new QueryRuns({
+    host,
+    hub: () => hub,
+    runner,
+    slots,
+    cache,
+  });
   const close = () => {
     runs.close();
     hub.close();
@@ -112,7 +119,7 @@ export class QueryPage {
     const input: QueryInput = {
       runs: process.runs,
       requests,
-      client: { key: client, session, tag: session?.sid ?? null, isValid: () => this.isValid },
+      client: { key: client, session, tag: session ? signInTag(session.sid) : null, isValid: () => this.isValid },
     };
     const connection = new QueryConnection(input, () => this.read());
     this.#connection = connection;

@@ -9,6 +9,7 @@ import type { QueryHost, QueryReader } from "./query-run.ts";
 import { type QueryRunner, QuerySeries, type SeriesValue } from "./query-series.ts";
 import type { QueryVersion } from "./query-version.ts";
 import { processSlots, type RunSlots } from "./run-slots.ts";
+import { SignOuts } from "./sign-outs.ts";
 import { processCache, type ValueCache } from "./value-cache.ts";
 
 const TICK_MS = 1_000;
@@ -41,7 +42,7 @@ interface Query {
 /** Is called once a second while a connection receives values. */
 export interface QueryConnections {
   tick(): void;
-  /** Ends it, if it is of a sign-in. */
+  /** Ends its queries, if it is of this sign-in. */
   signedOut(tag: string): void;
 }
 
@@ -56,6 +57,7 @@ export class QueryRuns implements QueryReader {
   readonly #queries = new Map<string, Query>();
   readonly #connections = new Set<QueryConnections>();
   #timer: NodeJS.Timeout | undefined;
+  #signOuts: SignOuts | undefined;
 
   constructor(options: QueryRunsOptions) {
     this.#options = options;
@@ -115,6 +117,7 @@ export class QueryRuns implements QueryReader {
   /** Adds a connection. It is ticked until it is removed. */
   addConnection(connection: QueryConnections): void {
     this.#connections.add(connection);
+    this.#signOuts ??= runOutsideRequests(() => new SignOuts(this.#options.hub(), (tag) => this.signedOut(tag)));
     this.#startTicks();
   }
 
@@ -134,7 +137,7 @@ export class QueryRuns implements QueryReader {
 
   /** Ends all runs. What waits for them is rejected, or never answered. */
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopTicks();
     for (const { series } of this.#queries.values()) for (const each of series.values()) each.close();
     this.#queries.clear();
     this.#connections.clear();
@@ -190,6 +193,13 @@ export class QueryRuns implements QueryReader {
     this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
   }
 
+  #stopTicks(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#signOuts?.close();
+    this.#signOuts = undefined;
+  }
+
   #tick(): void {
     const now = performance.now();
     for (const connection of [...this.#connections]) connection.tick();
@@ -199,8 +209,6 @@ export class QueryRuns implements QueryReader {
       }
       if (query.series.size === 0 && now - query.usedAtMs >= IDLE_MS) this.#queries.delete(query.call.id);
     }
-    if (this.#queries.size + this.#connections.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    if (this.#queries.size + this.#connections.size === 0) this.#stopTicks();
   }
 }

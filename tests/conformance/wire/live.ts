@@ -64,7 +64,7 @@ export const liveCases: readonly WireCase[] = [
       for (const chunked of [false, true]) {
         const largest = await pollWith(target, json.padEnd(MAX_BYTES), chunked);
         assert.equal(largest.status, 200, largest.text);
-        assert.deepEqual(Object.keys(JSON.parse(largest.text)), ["events", "gaps", "cursor"]);
+        assert.deepEqual(Object.keys(JSON.parse(largest.text)), ["events", "gaps", "cursor", "tags"]);
         assertCloses(largest, false);
         const larger = await pollWith(target, tooLarge, chunked);
         assert.equal(larger.status, 413);
