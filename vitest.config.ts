@@ -96,14 +96,23 @@ const IN_ONE_PROCESS = [
   "revocation",
   "testing",
   "logging",
+  "pages",
+  "panel",
+  "limits",
 ] as const;
 
-/** The tests in these folders that install a bus for all applications of the process, or replace modules of Node. */
+/**
+ * The tests in these folders that install a bus for all applications of the process, replace modules of Node, or depend on how
+ * V8 has compiled what ran before.
+ */
 const WITH_OWN_STATE = [
+  "backends/memory/bus",
   "config/development-secret",
+  "limits/limit",
   "server/health",
   "server/publish-failures",
   "server/revocations-shared",
+  "session/payload",
 ].map((name) => `src/${name}.test.ts`);
 
 /**

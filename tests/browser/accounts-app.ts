@@ -5,9 +5,16 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { copyExample, type ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
+import { IS_MATRIX } from "#test/matrix";
 import { type Environment, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
 import { ExampleApp, type StartedExample, startExample } from "./example-app.ts";
+
+const WITH_SCRIPT = ["with script", { javaScriptEnabled: true }] as const;
+const WITHOUT_SCRIPT = ["without script", { javaScriptEnabled: false }] as const;
+
+/** The users of a test of pages that have no script of the application, as a test checks: in `npm test`, one kind is enough. */
+export const SCRIPTING = IS_MATRIX ? [WITH_SCRIPT, WITHOUT_SCRIPT] : [WITHOUT_SCRIPT];
 
 /** Copies the example. The caller removes the copy. */
 export function copyAccounts(): ExampleCopy {

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { AccountsUser } from "#test/accounts-user";
 import { runScript } from "#test/run-tsweb";
-import { AccountsApp } from "./accounts-app.ts";
+import { AccountsApp, SCRIPTING } from "./accounts-app.ts";
 
 const PASSWORD = "analytical engine";
 const NAME = "Ada Lovelace";
@@ -148,10 +148,7 @@ describe("the accounts example", () => {
       await expectSession(user);
     });
 
-    it.each([
-      ["with script", true],
-      ["without script", false],
-    ])("in Chromium, %s", async (_, javaScriptEnabled) => {
+    it.each(SCRIPTING)("in Chromium, %s", async (_, { javaScriptEnabled }) => {
       const user = await newUser(before);
       const tab = await app.users.newPage({ javaScriptEnabled, extraHTTPHeaders: user.headers });
       await tab.context().addCookies(user.browserCookies());

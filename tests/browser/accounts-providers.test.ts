@@ -17,13 +17,8 @@ import {
   signIn,
   submit,
 } from "./accounts-actions.ts";
-import { AccountsApp } from "./accounts-app.ts";
+import { AccountsApp, SCRIPTING } from "./accounts-app.ts";
 import { signOut } from "./passkey-actions.ts";
-
-const SCRIPTING = [
-  ["with script", { javaScriptEnabled: true }],
-  ["without script", { javaScriptEnabled: false }],
-] as const;
 
 describe("the accounts example, with providers", () => {
   let app: AccountsApp;

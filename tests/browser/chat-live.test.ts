@@ -32,21 +32,6 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
   const answer = (page: Page, state: "writing" | "stopped" | "complete") =>
     page.locator(`.entry.assistant.${state} .text`);
 
-  it("delivers missed messages to a page that was offline", async () => {
-    const [ada, grace] = await enterBoth();
-    await sendMessage(grace, "before");
-    await messageWithText(ada, "before").waitFor();
-    await grace.context().setOffline(true);
-    await grace.locator(".notice", { hasText: "No connection." }).waitFor();
-    await sendMessage(ada, "while she was offline");
-    await sendMessage(ada, "and once more");
-    await grace.context().setOffline(false);
-    await messageWithText(grace, "and once more").waitFor();
-    expect(await messageTexts(grace)).toEqual(["before", "while she was offline", "and once more"]);
-    await expect.poll(() => grace.locator(".notice").first().textContent()).toBe("");
-    expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
-  });
-
   it("reloads a page if a killed server has lost its messages, but not while the user types", async () => {
     const [ada, grace] = await enterBoth();
     await sendMessage(ada, "before");
@@ -77,6 +62,24 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
     expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
   });
 
+  // Here, Vite's client reloads pages. The other tests are about the application, which is the same in both modes.
+  if (mode === "dev" && !IS_MATRIX) return;
+
+  it("delivers missed messages to a page that was offline", async () => {
+    const [ada, grace] = await enterBoth();
+    await sendMessage(grace, "before");
+    await messageWithText(ada, "before").waitFor();
+    await grace.context().setOffline(true);
+    await grace.locator(".notice", { hasText: "No connection." }).waitFor();
+    await sendMessage(ada, "while she was offline");
+    await sendMessage(ada, "and once more");
+    await grace.context().setOffline(false);
+    await messageWithText(grace, "and once more").waitFor();
+    expect(await messageTexts(grace)).toEqual(["before", "while she was offline", "and once more"]);
+    await expect.poll(() => grace.locator(".notice").first().textContent()).toBe("");
+    expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
+  });
+
   it("shows a streamed answer to all users, also to users who enter while it is written", async () => {
     const [ada, grace] = await enterBoth();
     await ada.fill("#text", "count to 60");
@@ -99,9 +102,6 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
     await late.reload();
     expect(await messageTexts(late)).toEqual(["count to 60", upTo(60)]);
   });
-
-  // The other tests are about the application, which is the same in both modes.
-  if (mode === "dev" && !IS_MATRIX) return;
 
   it("stops an answer for all users when the author of the question stops it", async () => {
     const [ada, grace] = await enterBoth();

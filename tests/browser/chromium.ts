@@ -2,6 +2,7 @@
  * Finds and starts the Chromium of the browser tests.
  */
 import { existsSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
@@ -81,20 +82,40 @@ export interface LaunchOptions {
   readonly fullBrowser?: boolean;
 }
 
+/** The headless shell of this process, which its test files use one after the other. */
+let shared: Promise<Browser> | undefined;
+
+/** How long the pages of a test file may take to close. */
+const CLOSE_TIMEOUT_MS = 20_000;
+
 /**
- * Starts a headless Chromium with a new profile. The caller closes it.
+ * Returns a headless Chromium in which each context is a profile of its own. The caller closes it. A headless shell then only
+ * closes the contexts: the next test file of the process gets the same one, and it ends with the process.
  *
  * @example
  * const browser = await launch();
  * try { … } finally { await browser.close(); }
  */
-export function launch({ fullBrowser = IS_MATRIX }: LaunchOptions = {}): Promise<Browser> {
-  const executablePath = chromiumPath(fullBrowser ? EXECUTABLES : [...HEADLESS_SHELLS, ...EXECUTABLES]);
-  return chromium.launch({
-    executablePath,
-    args: fullBrowser ? [...ARGUMENTS, `--disable-features=${UNUSED_FEATURES.join()}`] : [...ARGUMENTS],
-    ignoreDefaultArgs: ["--disable-back-forward-cache"], // users have this cache
-  });
+export async function launch({ fullBrowser = IS_MATRIX }: LaunchOptions = {}): Promise<Browser> {
+  if (fullBrowser) {
+    return start(EXECUTABLES, [...ARGUMENTS, `--disable-features=${UNUSED_FEATURES.join()}`]);
+  }
+  if (shared && !(await shared).isConnected()) shared = undefined;
+  shared ??= start([...HEADLESS_SHELLS, ...EXECUTABLES], [...ARGUMENTS]);
+  const browser = await shared;
+  return Object.create(browser, { close: { value: () => closeContexts(browser) } });
+}
+
+function start(candidates: readonly string[], args: string[]): Promise<Browser> {
+  const ignoreDefaultArgs = ["--disable-back-forward-cache"]; // users have this cache
+  return chromium.launch({ executablePath: chromiumPath(candidates), args, ignoreDefaultArgs });
+}
+
+/** Closes the contexts of a browser, and the browser itself if it does not close them in time. */
+async function closeContexts(browser: Browser): Promise<void> {
+  const closing = Promise.all(browser.contexts().map((context) => context.close())).then(() => true);
+  const isClosed = await Promise.race([closing, wait(CLOSE_TIMEOUT_MS, false, { ref: false })]);
+  if (!isClosed) await browser.close();
 }
 
 /** Runs a part of a test with users of a full browser, which keeps pages for Back. */

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { itInMatrix } from "#test/matrix";
 import { textOfPages } from "#test/received-text";
 import { ada, expectAlert, findAccessibilityProblems, register, scriptsOf, submit, tabTo } from "./accounts-actions.ts";
 import { AccountsApp } from "./accounts-app.ts";
@@ -63,7 +64,7 @@ describe("passkeys of the accounts example, built", () => {
     await page.locator(".rows li", { hasText: "Used on" }).waitFor();
   });
 
-  it("can be used with the keyboard only", async () => {
+  itInMatrix("can be used with the keyboard only", async () => {
     const page = await app.users.newPage();
     await Authenticator.addTo(page);
     await register(page, "keys@example.com");
@@ -193,7 +194,7 @@ describe("passkeys of the accounts example, built", () => {
     expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
   });
 
-  it("are requested once, and the button keeps the focus meanwhile", async () => {
+  itInMatrix("are requested once, and the button keeps the focus meanwhile", async () => {
     const page = await app.users.newPage();
     await Authenticator.addTo(page);
     let release = () => {};
@@ -215,7 +216,7 @@ describe("passkeys of the accounts example, built", () => {
     expect(await page.textContent("button")).toBe("Use a passkey");
   });
 
-  it("show that a call has failed, and send it again on request", async () => {
+  itInMatrix("show that a call has failed, and send it again on request", async () => {
     const { page } = await registerWithPasskey("again@example.com");
     await signOut(page);
     await page.route("**/__web/rpc/passkey_sign_in_options", (route) => route.abort());
@@ -237,7 +238,7 @@ describe("passkeys of the accounts example, built", () => {
     expect(await scriptsOf(page)).toEqual([]);
   });
 
-  it("have pages without accessibility problems, which fit on a small screen", async () => {
+  itInMatrix("have pages without accessibility problems, which fit on a small screen", async () => {
     const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
     await Authenticator.addTo(page);
     await page.goto("/passkey");

@@ -1,7 +1,6 @@
 /**
- * React libraries through `@preact/compat`: the files of docs/react-libraries.md built, in Chromium and under plain Node, and in
- * development what differs there. `npm run matrix -- libraries` also runs all of them in development, in Vitest and
- * type-checked.
+ * React libraries through `@preact/compat`: the files of docs/react-libraries.md built, in Chromium and under plain Node. `npm run
+ * matrix -- libraries` also runs them in development, in Vitest and type-checked.
  */
 import { execFile } from "node:child_process";
 import { symlinkSync } from "node:fs";
@@ -45,7 +44,7 @@ function userEnv(): NodeJS.ProcessEnv {
 
 const htmlOf = async (server: RunningServer, path: string) => (await fetch(server.address + path)).text();
 
-describe.each(["dev", "built"] as const)("in %s", (mode) => {
+describe.each(IS_MATRIX ? (["dev", "built"] as const) : (["built"] as const))("in %s", (mode) => {
   let server: RunningServer;
   let users: BrowserUsers;
   let page: Page;
@@ -63,18 +62,13 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     expect(await server?.stop()).toBe(0);
   });
 
-  /** Declares a test of what a library does itself. */
-  const libraryTest = (title: string, run: () => Promise<void>) => {
-    if (mode === "built" || IS_MATRIX) test(title, run);
-  };
-
   const open = async (path: string) => {
     page = await users.newPage();
     await page.goto(path);
   };
   const textOf = (selector: string) => page.textContent(selector);
 
-  libraryTest("a card of dnd-kit is dragged to another column", async () => {
+  test("a card of dnd-kit is dragged to another column", async () => {
     await open("/tasks");
     const card = page.locator("#todo button", { hasText: "Write" });
     await page.evaluate(() => {
@@ -106,7 +100,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
       .toBe(1);
   }
 
-  libraryTest("a dialog of Radix UI opens in the body, keeps the focus, and closes with Escape", async () => {
+  test("a dialog of Radix UI opens in the body, keeps the focus, and closes with Escape", async () => {
     await open("/settings");
     await openDialog();
     expect(await page.locator("body > #dialog").count()).toBe(1);
@@ -120,7 +114,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("rename");
   });
 
-  libraryTest("a select of Radix UI is opened with the mouse, and changes the state of the view", async () => {
+  test("a select of Radix UI is opened with the mouse, and changes the state of the view", async () => {
     await open("/settings");
     expect(await textOf("#color")).toBe("red");
     const option = page.getByRole("option", { name: "green" });
@@ -134,7 +128,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await expect.poll(() => textOf("#color")).toBe("green");
   });
 
-  libraryTest("Recharts 2 draws its bars on the server, and hydrates them", async () => {
+  test("Recharts 2 draws its bars on the server, and hydrates them", async () => {
     const html = await htmlOf(server, "/chart-2");
     expect(html.match(/recharts-bar-rectangle"/g)).toHaveLength(1);
     await open("/chart-2");
@@ -143,7 +137,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     expect(await page.locator(CHART).evaluate((chart) => "isFromServer" in chart)).toBe(true);
   });
 
-  libraryTest("Recharts 3 draws its bars in the browser, from a state that it freezes", async () => {
+  test("Recharts 3 draws its bars in the browser, from a state that it freezes", async () => {
     const html = await htmlOf(server, "/chart");
     expect(html).toContain("recharts-wrapper");
     expect(html).not.toContain("<svg");
@@ -157,7 +151,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     return page.locator(BARS).count();
   }
 
-  libraryTest("TanStack Query calls server functions, and shows the message of an error", async () => {
+  test("TanStack Query calls server functions, and shows the message of an error", async () => {
     expect(await htmlOf(server, "/members")).toContain('<p id="members">Ada</p>');
     await open("/members");
     await expect
@@ -192,18 +186,18 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
   });
 
   for (const kind of ["18/element", "18/hook", "18/memo", "18/class", "19/element", "19/hook", "19/memo", "19/class"]) {
-    libraryTest(`a page with a component of React itself is an error that says so: ${kind}`, async () => {
+    test(`a page with a component of React itself is an error that says so: ${kind}`, async () => {
       await expectError(`/foreign/${kind}`, "was made with React, which cannot be rendered here");
     });
   }
 
   for (const version of ["18", "19"]) {
-    libraryTest(`an element of React ${version} in other markup is an error`, async () => {
+    test(`an element of React ${version} in other markup is an error`, async () => {
       await expectError(`/wrapped/${version}`, "<b> was made with React");
     });
   }
 
-  libraryTest("a component that suspends in a page is an error that says so", async () => {
+  test("a component that suspends in a page is an error that says so", async () => {
     await expectError("/suspended", "suspended: it threw a promise");
   });
 

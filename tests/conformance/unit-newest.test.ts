@@ -1,6 +1,6 @@
 /**
- * The unit tests of the adapter for Node, on the newest Node: some of it relies on members of Node that have no public name, and
- * on when Node writes. `npm run matrix` runs those of the whole folder on every Node.
+ * The unit tests of the fast ways of the adapter for Node, on the newest Node: they rely on members of Node that have no public
+ * name, and on when Node writes. `npm run matrix` runs those of the whole folder on every Node.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,11 +13,7 @@ const FILES = [
   "fast/keep-alive",
   "fast/prepared-head",
   "fast/server-request",
-  "late-body",
   "node-inbound-request",
-  "pipelining",
-  "rejected-requests",
-  "stalled-clients",
   "write-response",
 ].map((name) => `src/adapters/${name}.test.ts`);
 

@@ -1,5 +1,5 @@
 /**
- * Scenarios in Chromium, Firefox and WebKit: three of each engine in `npm test`, all in `npm run matrix -- engines`.
+ * Scenarios in Firefox and WebKit: three of each engine in `npm test`; all, and in Chromium too, in `npm run matrix -- engines`.
  */
 import { IS_MATRIX } from "#test/matrix";
 import { accountsScenarios } from "./accounts.ts";
