@@ -9,6 +9,7 @@ import {
   checkBearerSource,
   FORM_PREFIX,
   JSON_TYPE,
+  parseUrl,
   RPC_PREFIX,
   readResult,
   toFormData,
@@ -144,7 +145,7 @@ export class Connection {
 }
 
 function checkBase(base: string | URL): string {
-  const url = URL.canParse(String(base)) ? new URL(base) : null;
+  const url = parseUrl(String(base));
   if (url && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname) {
     return url.origin + url.pathname.replace(/\/+$/, "");
   }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import { parseUrl } from "../protocol/index.ts";
 import { builtName } from "./build-info.ts";
 import { quoteValue } from "./config-error.ts";
 import { projectName } from "./project.ts";
@@ -17,8 +18,8 @@ export function parseServerUrl(text: string): ServerUrl | undefined {
   const [, start, list, rest] = /^((?:redis|rediss|nats|tls):\/\/(?:[^/?#\s]*@)?)([^/?#@\s]+)(\S*)$/.exec(text) ?? [];
   if (start === undefined || list === undefined || rest === undefined) return undefined;
   const hosts = list.split(",");
-  const urls = hosts.map((host) => (URL.canParse(start + host + rest) ? new URL(start + host + rest) : undefined));
-  if (urls.some((url) => url === undefined || url.hostname === "")) return undefined;
+  const urls = hosts.map((host) => parseUrl(start + host + rest));
+  if (urls.some((url) => url === null || url.hostname === "")) return undefined;
   const [url] = urls;
   return url && hasReadableCredentials(url) ? { url, hosts } : undefined;
 }

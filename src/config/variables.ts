@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { parseUrl } from "../protocol/index.ts";
 import { type BusAddress, hasUnusedPath, parseNamespace, parseServerUrl, splitBusUrl } from "./bus-url.ts";
 import { InvalidVariableError, quoteValue } from "./config-error.ts";
 
@@ -86,7 +87,7 @@ export function parseOrigins(text: string): readonly string[] {
  * match. A URL with a user name or password is not shown in the message.
  */
 function parseOrigin(text: string): string {
-  const url = /^https?:\/\/[^\s\\*]+$/i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  const url = /^https?:\/\/[^\s\\*]+$/i.test(text) ? parseUrl(text) : null;
   // The href contains all parts that an origin does not have: credentials, a path, a query, even an empty one.
   if (url && url.href === `${url.origin}/`) return url.origin;
   const problem = text.includes("@")

@@ -1,3 +1,4 @@
+import { parseUrl } from "../protocol/index.ts";
 import { isUnambiguousTarget, isValidHost, originOf } from "./request-url.ts";
 
 /** What the address of a client is read from. */
@@ -171,7 +172,7 @@ export function readUrl({ url: text, headers }: Request): URL | null {
   const target = /^https?:\/\/[^/]+(\/.*)$/s.exec(absolute)?.[1];
   // Only a request that was created in this process has a fragment.
   const path = host === null ? target?.split("#")[0] : target;
-  return path !== undefined && isUnambiguousTarget(path) && URL.canParse(absolute) ? new URL(absolute) : null;
+  return path !== undefined && isUnambiguousTarget(path) ? parseUrl(absolute) : null;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseUrl } from "../protocol/index.ts";
 import { currentContext } from "./context-storage.ts";
 import { ContextKey } from "./context-values.ts";
 import { pathBelowBase } from "./request-url.ts";
@@ -139,7 +140,7 @@ function withoutBase(pathname: string): string {
 }
 
 function redirectToOtherSite(text: string | undefined): Redirect {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
+  const url = text === undefined ? null : parseUrl(text);
   if (url?.protocol === "https:" || url?.protocol === "http:") return new Redirect(url.href, false);
   throw new TypeError(
     `redirect(): ${JSON.stringify(text)} is not an absolute http or https URL. Pass one with { external: true }, or a ` +

@@ -159,6 +159,7 @@ export {
 } from "./signature.ts";
 export { chunkLine, DONE_LINE, errorLine, openStream, type Stream } from "./stream.ts";
 export { withUnits } from "./style-units.ts";
+export { parseUrl } from "./url.ts";
 export {
   BUILD_HEADER,
   BUILD_ID,
