@@ -102,16 +102,25 @@ const IN_ONE_PROCESS = [
 ] as const;
 
 /**
- * The tests in these folders that install a bus for all applications of the process, replace modules of Node, or depend on how
- * V8 has compiled what ran before.
+ * The tests in these folders that install a bus for all applications of the process, replace modules of Node, depend on how V8 has
+ * compiled what ran before, or count the timers of the process.
  */
 const WITH_OWN_STATE = [
+  "backends/bus/publish-queue",
+  "backends/bus/retry-policy",
   "backends/memory/bus",
+  "backends/redis/client/reply-timeout",
+  "backends/redis/fallback-rate-store",
   "config/development-secret",
   "limits/limit",
+  "logging/app-log",
+  "panel/panel-host",
+  "rpc/handle-stream",
+  "rpc/time-limit",
   "server/health",
   "server/publish-failures",
   "server/revocations-shared",
+  "server/stop-hook",
   "session/payload",
 ].map((name) => `src/${name}.test.ts`);
 
