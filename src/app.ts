@@ -178,8 +178,8 @@ export class App {
    * @throws Error while the bus is unreachable: then the message may or may not be delivered, at most once
    * @see docs/protocol.md 10.1
    */
-  async publish<Name extends string>(name: Name, ...[data]: PublishArguments<Name>): Promise<void> {
-    await this.#site.live.publish(name, data);
+  publish<Name extends string>(name: Name, ...[data]: PublishArguments<Name>): Promise<void> {
+    return this.#site.live.publish(name, data);
   }
 
   /**

@@ -8,6 +8,7 @@ import {
   type OutboundResponse,
   PRIVATE_NO_STORE,
 } from "./handler-response.ts";
+import { clearsPrefetches, isPrefetch } from "./prefetch.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ResponseSecurity, SecurityHeaders } from "./security-headers.ts";
 
@@ -43,6 +44,7 @@ function completeHandlerResponse(
   const headers = sharedHeaders?.slice() ?? headerLines({ ...response, headers: responseHeaders }, context, security);
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
   if (removesPages) headers.push("clear-site-data", '"cache"');
+  if (clearsPrefetches(context)) headers.push("clear-site-data", CLEAR_PREFETCHES);
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
   if (context.inbound.method !== "HEAD")
     return { status: response.status, headers, sharedHeaders, body: response.body };
@@ -61,6 +63,7 @@ function completeHandlerResponse(
  */
 function removesKeptPages({ headers }: HandlerResponse, context: RequestContext): boolean {
   if (context.config.cookieSecure || !headers?.["content-type"]?.startsWith("text/html")) return false;
+  if (isPrefetch(context)) return false; // the page may never be shown
   if (context.setsCookie(SIGNED_OUT_COOKIE)) return true; // the next page does it again: this one may be shown by Back
   if (!context.inbound.header("cookie")?.includes(`${SIGNED_OUT_COOKIE}=1`)) return false;
   context.setCookie(SIGNED_OUT_COOKIE, "", { maxAge: 0 });
@@ -84,6 +87,8 @@ function hasCookies({ setCookieHeaders }: RequestContext): boolean {
   for (const _ of setCookieHeaders) return true;
   return false;
 }
+
+const CLEAR_PREFETCHES = '"prefetchCache"';
 
 function headerLines(response: HandlerResponse, context: RequestContext, security: ResponseSecurity): string[] {
   const responseHeaders = response.headers ?? {};
@@ -146,6 +151,7 @@ function completeFetchResponse(routeResponse: Response, context: RequestContext,
   if (context.closeConnection) headers.set("connection", "close");
   headers.set(REQUEST_ID_HEADER, context.id);
   headers.set(TRACEPARENT_HEADER, context.traceparent);
+  if (clearsPrefetches(context)) headers.append("clear-site-data", CLEAR_PREFETCHES);
   for (const cookie of context.setCookieHeaders) headers.append("set-cookie", cookie);
   if (context.isBearer) headers.append("vary", "Authorization");
   if (headers.has("set-cookie") || context.isBearer) {

@@ -44,6 +44,14 @@ export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
 export { publicOrigin, requireSameOrigin } from "./origin.ts";
 export { parseJson } from "./parse-json.ts";
+export {
+  isPrefetch,
+  PREFETCHED_PAGES,
+  PrefetchError,
+  type PrefetchedPages,
+  refuseInPrefetch,
+  refusePrefetch,
+} from "./prefetch.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { fillRandom, randomHex } from "./random.ts";
 export {

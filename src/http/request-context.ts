@@ -80,6 +80,8 @@ export class RequestContext {
   isSessionKept = false;
   /** The number of parts of the page that have failed, after its status was sent. */
   failedParts = 0;
+  /** Whether the request has changed nothing, regardless of its method: a stream, a query, a poll. */
+  isRead = false;
   /** Whether the response must close the connection, because a part of the body may never be read. */
   closeConnection = false;
   /** Whether a route has received the body, and may read or hold it until its response has ended. */
@@ -343,6 +345,7 @@ export class RequestContext {
   get setCookieHeaders(): Iterable<string> {
     if (!this.#setCookies) return [];
     const cookies = [...this.#setCookies.values()];
+    const isRemoval = (cookie: string) => cookie.includes("; Max-Age=0;");
     return [...cookies.filter((cookie) => !isRemoval(cookie)), ...cookies.filter(isRemoval)];
   }
 }
@@ -365,10 +368,6 @@ function toStringRecord(entries: Iterable<readonly [string, string | undefined]>
   const record: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) if (value !== undefined) record[name] = value;
   return Object.freeze(record);
-}
-
-function isRemoval(cookie: string): boolean {
-  return cookie.includes("; Max-Age=0;");
 }
 
 /**

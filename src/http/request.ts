@@ -1,5 +1,6 @@
 import { type Config, isCookieName, SESSION_COOKIE, withoutHostPrefix } from "../config/index.ts";
 import { requireClientContext, requireContext } from "./context-storage.ts";
+import { isPrefetch, refuseInPrefetch } from "./prefetch.ts";
 import type { StringRecord } from "./request-context.ts";
 
 /**
@@ -38,6 +39,13 @@ export const request = {
   get address(): string {
     return requireClientContext("request.address").address;
   },
+  /**
+   * Whether a browser requests the page before its link is clicked, and shows it only if it is clicked then. Cookies, the sign-in
+   * and `publish` throw in such a request, and its response is 503.
+   */
+  get prefetch(): boolean {
+    return isPrefetch(requireContext("request.prefetch"));
+  },
   /** The request id. The response carries it as `X-Request-Id`. */
   get id(): string {
     return requireContext("request.id").id;
@@ -64,6 +72,7 @@ export const request = {
     checkCookieName(name, context.config);
     checkCookieValue(name, value);
     checkCookieOptions(name, options);
+    refuseInPrefetch("request.set_cookie()");
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
       throw new TypeError(

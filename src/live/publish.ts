@@ -1,5 +1,5 @@
 import type { Position } from "../backends/index.ts";
-import { currentContext, PUBLISHED, rejectInQuery } from "../http/index.ts";
+import { currentContext, isPrefetch, PUBLISHED, refuseInPrefetch, rejectInQuery } from "../http/index.ts";
 import { type PublishArguments, toJson } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
 import type { AppBus } from "./app-bus.ts";
@@ -30,12 +30,20 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
  * @throws Error outside a request, if the process has several applications
  * @see docs/protocol.md 10.1
  */
-export async function publish<Name extends string>(name: Name, ...[data]: PublishArguments<Name>): Promise<void> {
-  await publishTo(() => currentBus("publish"), name, data);
+export function publish<Name extends string>(name: Name, ...[data]: PublishArguments<Name>): Promise<void> {
+  return publishTo(() => currentBus("publish"), name, data);
 }
 
 /** Publishes to a bus of the caller's choice. The bus is opened only for a valid message. */
-export async function publishTo(findBus: () => AppBus, name: string, data: unknown): Promise<void> {
+export function publishTo(findBus: () => AppBus, name: string, data: unknown): Promise<void> {
+  const published = send(findBus, name, data);
+  // Refused, whether it is awaited or not: any client could cause an unhandled rejection, which ends the process of some hosts.
+  const context = currentContext();
+  if (context && isPrefetch(context)) published.catch(() => undefined);
+  return published;
+}
+
+async function send(findBus: () => AppBus, name: string, data: unknown): Promise<void> {
   rejectInQuery("publish()");
   checkChannelName(name, "publish");
   const json = toJson(data, { subject: `publish to ${name}` });
@@ -46,6 +54,7 @@ export async function publishTo(findBus: () => AppBus, name: string, data: unkno
         "Store the data, for example in your database, and publish its id: pages then load it with a server function.",
     );
   }
+  refuseInPrefetch("publish()");
   const bus = findBus();
   recordPublished(bus, name, await bus.publish(name, json));
 }

@@ -187,6 +187,12 @@ function createMetrics(prom: PromClient, source: MetricsSource): ProcessMetrics 
     labelNames: ["name"],
     registers,
   });
+  const prefetches = new prom.Counter({
+    name: "tsweb_prefetches_total",
+    help: "Those of the requests that browsers have sent before a click, by status.",
+    labelNames: ["status"],
+    registers,
+  });
   const refusals = new prom.Counter({
     name: "tsweb_refusals_total",
     help: "Requests that tsweb has refused, and sessions (unknown_secret), by reason.",
@@ -197,7 +203,8 @@ function createMetrics(prom: PromClient, source: MetricsSource): ProcessMetrics 
   source.eventLoopDelayMs(); // measures from now on: also what is before the first request for the metrics
   return {
     registry,
-    ended: ({ target: { kind, name }, status, durationMs, failedParts: failed }) => {
+    ended: ({ isPrefetch, target: { kind, name }, status, durationMs, failedParts: failed }) => {
+      if (isPrefetch) prefetches.inc({ status: String(status) });
       requests.inc({ kind, name: name ?? "", status: String(status) });
       durations.observe({ kind, name: name ?? "" }, durationMs / 1000);
       if (failed > 0) failedParts.inc({ name: name ?? "" }, failed);

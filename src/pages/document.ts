@@ -30,6 +30,8 @@ export interface DocumentParts {
   readonly form: FormSubmission | null;
   readonly base: string;
   readonly styles: readonly string[];
+  /** The URL of the style sheet of transitions between pages; absent without them. */
+  readonly transitions?: string | null | undefined;
   readonly assets: Assets | null;
   /** The address that has the whole page, if parts of it follow; `null` for a document without parts. */
   readonly wholeAddress?: string | null;
@@ -43,12 +45,14 @@ export function writeDocument(parts: DocumentParts): string {
   const { htmlAttributes, bodyAttributes, title, head, body, assets, base, styles, islands, wholeAddress } = parts;
   const links = documentLinks({ assets, base, styles, views: islands.map(({ source }) => source) });
   const isShell = wholeAddress != null;
+  // Before the sheets of the application, which may change the transition.
+  const transitions = parts.transitions ? `<link rel="stylesheet" href="${escapeHtml(parts.transitions)}">` : "";
   const html =
     `<!doctype html><html${renderAttributes(htmlAttributes)}><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
     // Before all content of the application: the browser uses the first element with the id.
     renderPageData(parts, links) +
-    `<title>${escapeHtml(title)}</title>${links.html}${isShell ? laterPreload(base) : links.scripts}${head}</head>` +
+    `<title>${escapeHtml(title)}</title>${transitions}${links.html}${isShell ? laterPreload(base) : links.scripts}${head}</head>` +
     `<body${renderAttributes(bodyAttributes)}>${body}${isShell ? shellEnd(parts, links) : DOCUMENT_END}`;
   return withBase(html, parts);
 }

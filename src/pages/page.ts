@@ -24,6 +24,8 @@ export interface PageOptions extends SecurityOptions {
    * Default: it is rendered for each request.
    */
   readonly cache?: PageCacheOptions;
+  /** Whether browsers may request the page before a link to it is clicked. Default: as `prefetch` of the application. */
+  readonly prefetch?: false;
 }
 
 /** How a page is cached. @see docs/protocol.md 11.8 */
@@ -39,6 +41,7 @@ const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
   lang: true,
   layout: true,
   later_timeout: true,
+  prefetch: true,
   policy: true,
   headers: true,
   cache: true,
@@ -111,6 +114,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   checkLayout((options as PageOptions).layout, location);
   checkCache((options as PageOptions).cache, location);
   checkLaterTimeout((options as PageOptions).later_timeout, location);
+  checkPrefetch(options, location);
   const href = createHref(path);
   const exported: Page = Object.freeze({ path, href });
   // The overloads check the types of the options and the function; the compiler adds the source.
@@ -151,6 +155,15 @@ function checkLaterTimeout(seconds: unknown, location: string): void {
   if (seconds === undefined || (typeof seconds === "number" && seconds > 0 && seconds <= MAX_LATER_SECONDS)) return;
   throw new RangeError(
     `${location}: later_timeout is ${String(seconds)}. It must be a number of seconds above 0 and at most ${MAX_LATER_SECONDS}.`,
+  );
+}
+
+/** @throws TypeError for a value that would have no effect */
+function checkPrefetch(options: object, location: string): void {
+  const { prefetch }: { readonly prefetch?: unknown } = options;
+  if (prefetch === undefined || prefetch === false) return;
+  throw new TypeError(
+    `${location}: prefetch is ${JSON.stringify(prefetch)}. Only false is an option of a page; new App has "hover" and "press".`,
   );
 }
 

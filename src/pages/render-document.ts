@@ -40,6 +40,8 @@ export interface PageSettings {
   readonly signIn: string | null;
   readonly development: boolean;
   readonly log: AppLog;
+  /** The URL of the style sheet of transitions between pages; absent without them. */
+  readonly transitions?: string | null;
   /** `null` without a build: pages then have no scripts and style sheets. */
   readonly assets: Assets | null;
   /** In development: renders a page that shows an unexpected error to the developer. */
@@ -200,6 +202,7 @@ function writeRendered(
     form: state.forms.submissionOfView(),
     base: settings.base,
     styles: settings.assets?.styles(source) ?? [],
+    transitions: settings.transitions,
     assets: settings.assets,
     wholeAddress: whole,
   });

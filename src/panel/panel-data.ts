@@ -99,6 +99,8 @@ export interface RequestEntry {
   readonly refusal: { readonly code: string; readonly message: string } | null;
   /** The error that was thrown. */
   readonly error: ErrorInfo | null;
+  /** Whether a browser has requested the page before its link was clicked. */
+  readonly isPrefetch: boolean;
 }
 
 /** The requests since a version. */

@@ -148,6 +148,7 @@ describe("the recorder", () => {
       status: 200,
       durationMs: expect.any(Number),
       values: null,
+      isPrefetch: false,
       refusal: null,
       error: null,
     });

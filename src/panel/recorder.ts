@@ -71,6 +71,7 @@ export class Recorder implements Observer, FunctionObserver {
         values: null,
         refusal: null,
         error: null,
+        isPrefetch: request.isPrefetch,
       },
     }));
     this.#byContext.set(context, recorded);

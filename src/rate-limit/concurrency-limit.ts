@@ -17,6 +17,8 @@ export interface ConcurrencyLimit {
    *   client has reached the limit
    */
   acquire(address: string): (() => void) | null;
+  /** Returns whether a client has any stream open. */
+  has(address: string): boolean;
   /** How many streams one client can have open. */
   readonly maxPerClient: number;
   /** How many streams all clients together have open. */
@@ -41,6 +43,7 @@ export function concurrencyLimit(maxPerClient: number): ConcurrencyLimit {
 
   return {
     maxPerClient,
+    has: (address) => openByClient.size > 0 && openByClient.has(clientKey(address)),
     get size() {
       return size;
     },

@@ -103,6 +103,7 @@ export function* handleCall(
       settings.strict?.get(definition.signature.name),
     );
     if (definition.signature.stream) {
+      context.isRead = true;
       return signIn.withFreshToken(yield* respondWithStream(context, definition, args, settings));
     }
     const outcome = runFunction({

@@ -30,6 +30,19 @@ export interface AppOptions extends SecurityOptions {
    * path as the query parameter `next`. Default: it responds with 401 and the error page.
    */
   readonly sign_in?: string;
+  /**
+   * When browsers request a page before its link is clicked: when the pointer rests on the link, or when it is pressed. `false`:
+   * never. The page option `prefetch: false` leaves a page out. Browsers without speculation rules load pages at the click. Default:
+   * `hover`.
+   *
+   * @see docs/navigation.md
+   */
+  readonly prefetch?: "hover" | "press" | false;
+  /**
+   * Whether browsers fade from one page to the next, unless their user prefers reduced motion. Names of elements that persist are
+   * set by the application's CSS. Default: `false`.
+   */
+  readonly transitions?: boolean;
   /** The settings of the session. */
   readonly session?: SessionOptions;
   /**
@@ -111,6 +124,8 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   layout: true,
   error: true,
   sign_in: true,
+  prefetch: true,
+  transitions: true,
   session: true,
   authenticate: true,
   before: true,
@@ -142,6 +157,8 @@ export function checkAppOptions(options: AppOptions): void {
   checkLayout(options.layout, "new App");
   checkBase(options.base ?? "");
   checkSignIn(options.sign_in);
+  checkPrefetch(options.prefetch);
+  checkTransitions(options.transitions);
   checkSession(options.session);
   checkFunction("authenticate", options.authenticate);
   checkFunction("before", options.before);
@@ -163,6 +180,18 @@ function checkSignIn(path: unknown): void {
   throw new Error(
     `new App: sign_in must be the path of a page, such as "/sign-in", without the base. It is ${JSON.stringify(path)}.`,
   );
+}
+
+function checkPrefetch(prefetch: unknown): void {
+  if (prefetch === undefined || prefetch === false || prefetch === "hover" || prefetch === "press") return;
+  throw new TypeError(
+    `new App: prefetch must be "hover", "press" or false. It is ${typeof prefetch === "string" ? JSON.stringify(prefetch) : describeType(prefetch)}.`,
+  );
+}
+
+function checkTransitions(transitions: unknown): void {
+  if (transitions === undefined || typeof transitions === "boolean") return;
+  throw new TypeError(`new App: transitions must be true or false. It is ${describeType(transitions)}.`);
 }
 
 function checkSession(options: unknown): void {

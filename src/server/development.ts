@@ -18,6 +18,7 @@ import {
   type SecurityOptions,
 } from "../http/index.ts";
 import type { Assets } from "../pages/index.ts";
+import { withGeneratedFiles } from "./generated-files.ts";
 import { type CalledFunction, checkCalledFunctions } from "./modules.ts";
 import type { Observer } from "./observe-request.ts";
 import { type Site, securityOf } from "./site.ts";
@@ -86,11 +87,18 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
       functions: observer?.observeFunctions(functions) ?? functions,
       log: observedLog,
     },
-    files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
+    files: withGeneratedFiles(
+      publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
+      site.generated,
+    ),
+    reportPrefetch: (error) => development.printError(error, PREFETCH_REFUSED),
     openapi,
-    ...securityOf(config, options, { pages: inspection.pages, buildTool }),
+    ...securityOf(config, options, { ...site, pages: inspection.pages, buildTool }),
   };
 }
+
+const PREFETCH_REFUSED =
+  "A prefetch was refused. If this page does that at each request, leave it out: page(path, { prefetch: false }, …)";
 
 /** The options of {@link respondToLoadFailure}. */
 export interface LoadFailure {

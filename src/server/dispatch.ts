@@ -6,6 +6,7 @@ import {
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
+  isPrefetch,
   isValidPath,
   jsonResponse,
   type MaybeAsync,
@@ -69,6 +70,10 @@ function* dispatchInSteps(
     yield* awaitMaybe(revocations.startForRequest());
     context.revocationOrder = revocations.order; // what was read at the start was before the request
   }
+  if (isPrefetch(context)) {
+    const refusal = acquirePrefetch(context, path, site);
+    if (refusal) return refusal;
+  }
   if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
   const isAdmitted = !isValid || (!site.before && bearerHeader(inbound, site) === null);
   if (!isAdmitted && !isExemptFromBefore(inbound, path, site)) {
@@ -90,6 +95,7 @@ function* dispatchInSteps(
   if (inbound.hasUndeclaredBody && !reader && !isLiveBody) yield* awaitMaybe(discardBody(context));
   if (!isValid) return rejectPath(context, site);
   const live = path === null ? null : site.live.handle(context, path);
+  context.isRead = live !== null;
   if (live) return yield* awaitMaybe(live);
   if (path === SESSION_PATH) return respondWithTag(context);
   if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
@@ -108,6 +114,23 @@ const LATER_SCRIPT_HEADERS = {
   "content-type": "text/javascript; charset=utf-8",
   "cache-control": "max-age=31536000, immutable",
 } as const;
+
+/** How long a client that prefetches too many pages at once should wait, in seconds. Browsers request the page at the click. */
+const PREFETCH_RETRY_SECONDS = 1;
+
+/**
+ * Counts a page that is prefetched, until its response is there. Returns the response to one too many: a prefetch must not take what
+ * clicks need.
+ */
+function acquirePrefetch(context: RequestContext, path: string | null, site: Site): HandlerResponse | null {
+  if (path === null || site.files?.has(context.inbound, path)) return null;
+  const release = site.prefetches.acquire(context.address);
+  if (release) {
+    context.onBodyReleased(release);
+    return null;
+  }
+  return textResponse(429, "Too many prefetches at once.\n", { "retry-after": String(PREFETCH_RETRY_SECONDS) });
+}
 
 /**
  * Returns the tag of the client's sign-in as text, which is empty for a signed-out client: a page that a browser has kept for
@@ -242,7 +265,8 @@ function completePage(
   { page, site }: { readonly page: PageDefinition | null; readonly site: Site },
 ): HandlerResponse {
   removeEndedSession(context);
-  const security = page && site.pageSecurity.get(page);
+  const security = page ? (site.pageSecurity.get(page) ?? site.documentSecurity) : undefined;
+  if (isPrefetch(context)) site.prefetches.served(context);
   return security ? { ...response, security } : response;
 }
 

@@ -1,4 +1,5 @@
 import {
+  isPrefetch,
   isPromise,
   isPushedBody,
   isReadableStream,
@@ -16,6 +17,8 @@ import { type RequestTarget, requestTarget, type TargetSite } from "./router.ts"
 export interface ObservedRequest {
   readonly context: RequestContext;
   readonly target: RequestTarget;
+  /** Whether a browser requests it before a link is clicked. */
+  readonly isPrefetch: boolean;
 }
 
 /** What an observer reads of a response. */
@@ -91,7 +94,7 @@ export function observeRequest(
   const startMs = performance.now();
   const target = requestTarget(context.inbound, site);
   if (target.kind === "health") return handle();
-  const request: ObservedRequest = { context, target };
+  const request: ObservedRequest = { context, target, isPrefetch: isPrefetch(context) };
   for (const listener of listeners) listener.started?.(request);
   const observe = (response: Handled) => {
     for (const listener of listeners) listener.responded?.(request, response);
@@ -99,7 +102,7 @@ export function observeRequest(
       const durationMs = performance.now() - startMs;
       const { failedParts } = context;
       for (const listener of listeners)
-        listener.ended({ context, target, status: response.status, durationMs, bytes, failedParts });
+        listener.ended({ ...request, status: response.status, durationMs, bytes, failedParts });
     });
   };
   const response = handle();
@@ -196,7 +199,7 @@ function observeStream(body: ReadableStream<Uint8Array>, onEnd: OnResponseEnd): 
  * method and its request id: no path, query, header or body.
  */
 export function createAccessLog(logger: Logger): RequestListener {
-  const ended: RequestListener["ended"] = ({ context, target, status, durationMs, bytes, failedParts }) => {
+  const ended: RequestListener["ended"] = ({ context, target, isPrefetch, status, durationMs, bytes, failedParts }) => {
     logger.info(
       {
         id: context.id,
@@ -209,6 +212,7 @@ export function createAccessLog(logger: Logger): RequestListener {
         bytes,
         ...(failedParts > 0 ? { failed_parts: failedParts } : {}),
         address: context.address,
+        ...(isPrefetch ? { prefetch: true } : {}),
       },
       "Request",
     );

@@ -5,6 +5,7 @@ import {
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
+  isPrefetch,
   isPromise,
   isResponse,
   isValidPath,
@@ -13,12 +14,14 @@ import {
   type MaybeAsync,
   type OutboundResponse,
   PRIVATE_NO_CACHE,
+  PrefetchError,
   pathBelowBase,
   RequestContext,
   RequestError,
   type RequestIds,
   type RequestSender,
   readUrl,
+  refusePrefetch,
   releaseUnsentBody,
   requestIds,
   run,
@@ -78,6 +81,8 @@ export async function handleFetch(request: Request, info: unknown, site: Site): 
 function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
   try {
     const response = yield* dispatch(context, site);
+    if (isResponse(response) && isPrefetch(context) && response.headers.has("set-cookie"))
+      refusePrefetch(context, "a Set-Cookie header");
     if (context.unavailable) {
       releaseUnsentBody(response);
       throw context.unavailable;
@@ -86,6 +91,7 @@ function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundRespo
   } catch (error) {
     // A rejected request, or a response that cannot be completed: a fetched one whose body a route has consumed.
     context.discardChanges();
+    if (error instanceof PrefetchError) site.reportPrefetch?.(error);
     return completeResponse(respondToError(context, error, site), context, site.security);
   } finally {
     context.releaseBody();

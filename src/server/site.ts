@@ -9,12 +9,22 @@ import {
   type InboundRequest,
   isValidPath,
   LINKED_SITE,
+  PREFETCHED_PAGES,
+  type PrefetchError,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
 } from "../http/index.ts";
 import { type CallCounter, RATE_STORE } from "../limits/index.ts";
-import { APP_BUS, createRealtime, LiveUpdates, QUERY_READER, type Realtime, revocationSource } from "../live/index.ts";
+import {
+  APP_BUS,
+  createRealtime,
+  hasSharedBus,
+  LiveUpdates,
+  QUERY_READER,
+  type Realtime,
+  revocationSource,
+} from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
@@ -24,12 +34,15 @@ import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
 import { CachedPages } from "./cached-pages.ts";
+import { type GeneratedFile, transitionStyles, withGeneratedFiles } from "./generated-files.ts";
 import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
 import type { Inspection, Listing } from "./modules.ts";
 import { EventLoopDelay, type Health, type MetricsEndpoint } from "./monitoring.ts";
 import { type RequestListener, RequestListeners } from "./observe-request.ts";
+import { Prefetches } from "./prefetches.ts";
 import { createAppRouter, type Router } from "./router.ts";
+import { createSpeculationRules } from "./speculation-rules.ts";
 import { createStaticFiles, type StaticFiles } from "./static-files.ts";
 
 /** The settings of live updates, for all applications of this process. */
@@ -64,11 +77,17 @@ export interface Site {
   readonly files: StaticFiles | null;
   /** Limits the request bodies that each client has in flight. */
   readonly bodyLimit: BodyLimit;
+  /** The clients that have prefetched pages. */
+  readonly prefetches: Prefetches;
   /** Where the large files of forms are stored. */
   readonly uploads: UploadStore;
   readonly security: ResponseSecurity;
-  /** The security headers of pages that have options of their own. */
+  /** The headers of the documents of pages, with the speculation rules; `undefined` if they are those of all documents. */
+  readonly documentSecurity: SecurityHeaders | undefined;
+  /** The same, of pages that have options of their own. */
   readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
+  /** What the application has generated for browsers. */
+  readonly generated: GeneratedParts;
   readonly inspection: Inspection;
   /** Returns the OpenAPI document of the functions as JSON; set by the development server only. */
   readonly openapi?: (() => string) | undefined;
@@ -77,8 +96,18 @@ export interface Site {
   readonly health: Health;
   /** The metrics, if they have a path of the application. */
   readonly metrics: MetricsEndpoint | undefined;
+  /** Prints in development that a prefetch was refused. */
+  readonly reportPrefetch?: ((error: PrefetchError) => void) | undefined;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
+}
+
+/** The files that the application generates. */
+interface GeneratedParts extends Readonly<Record<string, GeneratedFile | null>> {
+  /** The speculation rules; `null` without any. */
+  readonly rules: GeneratedFile | null;
+  /** The style sheet of transitions; `null` without them. */
+  readonly transitions: GeneratedFile | null;
 }
 
 /** The parts of a site that are not options of the application. */
@@ -106,6 +135,16 @@ export function createSite(
   const router = createAppRouter(pages, routes);
   for (const endpoint of [...pages, ...routes]) setLinkBase(endpoint, base);
   const serves = (path: string) => isValidPath(path) && ["page", "route"].includes(router("GET", path)?.kind ?? "");
+  const { prefetch = "hover", transitions = false } = options;
+  const manifestFiles = buildManifest?.files ?? [];
+  const generated: GeneratedParts = {
+    rules:
+      prefetch === false
+        ? null
+        : createSpeculationRules({ pages, routes, router, base, files: manifestFiles, when: prefetch }),
+    transitions: transitions ? transitionStyles() : null,
+  };
+  const prefetches = new Prefetches({ hasOtherProcesses: () => config.busUrl !== undefined || hasSharedBus() });
   const build = buildManifest?.build ?? null;
   const live = new LiveUpdates({
     bus: { busUrl: config.busUrl, busNamespace: config.busNamespace },
@@ -129,7 +168,8 @@ export function createSite(
     .set(UPLOADS, uploads)
     .set(RATE_STORE, rateStore)
     .set(LINKED_SITE, { base, serves })
-    .set(QUERY_READER, live.queries);
+    .set(QUERY_READER, live.queries)
+    .set(PREFETCHED_PAGES, generated.rules ? prefetches : undefined);
   const hasCache = pages.some((page) => page.options.cache);
   return {
     config,
@@ -162,6 +202,7 @@ export function createSite(
       development: false,
       log,
       assets: buildManifest && manifestAssets(buildManifest),
+      transitions: generated.transitions && base + generated.transitions.path,
     },
     readAddress: createAddressReader(log),
     warnOfMissingProxy: createProxyWarning(log),
@@ -170,11 +211,19 @@ export function createSite(
     provided,
     cachedPages: hasCache ? new CachedPages({ bus: live.bus, router, base, provided }) : null,
     router,
+    prefetches,
+    generated,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
-    files:
+    files: withGeneratedFiles(
       buildManifest &&
-      createStaticFiles(buildManifest.files, { log, hashed: buildManifest.hashedFiles, isCompressed: config.compress }),
-    ...securityOf(config, options, { pages, buildTool: null }),
+        createStaticFiles(buildManifest.files, {
+          log,
+          hashed: buildManifest.hashedFiles,
+          isCompressed: config.compress,
+        }),
+      generated,
+    ),
+    ...securityOf(config, options, { pages, base, generated, buildTool: null }),
     inspection: {
       title,
       base,
@@ -194,21 +243,29 @@ export function createSite(
   };
 }
 
+/** What the security headers are made of, besides the options of the application. */
+interface SecurityInput extends Pick<Site, "base" | "generated"> {
+  readonly pages: Listing["pages"];
+  readonly buildTool: BuildToolAccess | null;
+}
+
 /** Builds the security headers of the application, and of pages that have options of their own. */
 export function securityOf(
   { cookieSecure: secure }: Config,
   options: SecurityOptions,
-  { pages, buildTool }: { pages: Listing["pages"]; buildTool: BuildToolAccess | null },
-): Pick<Site, "security" | "pageSecurity"> {
+  { pages, buildTool, base, generated: { rules } }: SecurityInput,
+): Pick<Site, "security" | "pageSecurity" | "documentSecurity"> {
   const environment = { buildTool, secure };
+  const ofDocuments = rules ? [{ headers: { "speculation-rules": JSON.stringify(base + rules.path) } }] : [];
   const pagesWithOptions = pages.filter((page) => page.options.policy || page.options.headers);
   return {
     security: {
       documents: createSecurityHeaders(environment, options),
       data: createDataHeaders(environment, options),
     },
+    documentSecurity: rules ? createSecurityHeaders(environment, ...ofDocuments, options) : undefined,
     pageSecurity: new Map(
-      pagesWithOptions.map((page) => [page, createSecurityHeaders(environment, options, page.options)]),
+      pagesWithOptions.map((page) => [page, createSecurityHeaders(environment, ...ofDocuments, options, page.options)]),
     ),
   };
 }

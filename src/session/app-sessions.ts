@@ -1,4 +1,11 @@
-import { ContextKey, currentContext, RequestContext, RequestError, runOutsideRequests } from "../http/index.ts";
+import {
+  ContextKey,
+  currentContext,
+  RequestContext,
+  RequestError,
+  refuseInPrefetch,
+  runOutsideRequests,
+} from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import {
   formatLogPosition,
@@ -79,6 +86,7 @@ export class AppSessions {
    * @throws Error as {@link RevocationLog.revoke}
    */
   async revoke(subject: string): Promise<void> {
+    refuseInPrefetch("session.revoke()");
     const context = currentContext();
     const isOwn = context?.get(SESSIONS) === this;
     const session = isOwn ? storedSession(context) : null;

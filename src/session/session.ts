@@ -2,8 +2,10 @@ import { SIGNED_OUT_COOKIE } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import {
   adviseDeveloper,
+  isPrefetch,
   MAX_COOKIE_BYTES,
   type RequestContext,
+  refuseInPrefetch,
   requireClientContext,
   requireContext,
   requireSessionContext,
@@ -126,6 +128,7 @@ export const session: Session = Object.freeze<Session>({
 
   login(user_id, ...[claims]) {
     const context = requireClientContext("session.login()");
+    refuseInPrefetch("session.login()");
     requireCookies(context, "session.login");
     const { config } = context;
     const sessions = sessionsOf(context);
@@ -166,6 +169,7 @@ export const session: Session = Object.freeze<Session>({
 
   logout() {
     const context = requireClientContext("session.logout()");
+    refuseInPrefetch("session.logout()");
     requireCookies(context, "session.logout");
     recordReplaced(context);
     removeSessionCookie(context);
@@ -188,7 +192,7 @@ export const session: Session = Object.freeze<Session>({
  * @see docs/protocol.md 7.4
  */
 export function removeEndedSession(context: RequestContext): void {
-  if (!context.headersSent && sendsEndedSession(context)) removeSessionCookie(context);
+  if (!context.headersSent && !isPrefetch(context) && sendsEndedSession(context)) removeSessionCookie(context);
 }
 
 /** Records that the session of a request ends in its browser. */

@@ -4,7 +4,8 @@ import { CompileError, type Node, stringValue } from "../syntax/index.ts";
 
 /** The options of `new App`. A test compares them with its type. */
 export const APP_OPTIONS: readonly string[] = [
-  ...["modules", "title", "lang", "base", "layout", "error", "sign_in", "session", "authenticate", "before", "rate"],
+  ...["modules", "title", "lang", "base", "layout", "error", "sign_in", "prefetch", "transitions", "session"],
+  ...["authenticate", "before", "rate"],
   ...["rpc_timeout", "max_body", "strict", "policy", "headers", "log", "on_error", "on_start", "on_stop", "env"],
 ];
 

@@ -44,7 +44,7 @@ export function Requests({ requests }: { readonly requests: readonly RequestEntr
 }
 
 function Request({ entry }: { readonly entry: RequestEntry }) {
-  const { method, path, kind, target, status, durationMs, time, values } = entry;
+  const { method, path, kind, target, status, durationMs, time, values, isPrefetch } = entry;
   return (
     <details class={isFailed(entry) ? "failed" : ""}>
       <summary>
@@ -53,6 +53,7 @@ function Request({ entry }: { readonly entry: RequestEntry }) {
         <code class="path">{path}</code>
         <span class="soft target">
           {kind} {target !== "" && target !== path && <code>{target}</code>}
+          {isPrefetch && " · prefetch"}
           {values !== null && ` · ${values} values`}
         </span>
         <span class="soft number">{durationMs === null ? "open" : formatDuration(durationMs)}</span>
@@ -100,6 +101,8 @@ function isFailed({ status, error }: RequestEntry): boolean {
   return error !== null || (status !== null && status >= 400);
 }
 
-function textOf({ method, path, kind, target, status, requestId, refusal }: RequestEntry): string {
-  return [method, path, kind, target, status, requestId, refusal?.code].join(" ").toLowerCase();
+function textOf({ method, path, kind, target, status, requestId, refusal, isPrefetch }: RequestEntry): string {
+  return [method, path, kind, target, status, requestId, refusal?.code, isPrefetch ? "prefetch" : ""]
+    .join(" ")
+    .toLowerCase();
 }

@@ -1,0 +1,292 @@
+/**
+ * Pages that Chromium requests before their link is clicked, by the speculation rules of the application. The tests compare what is
+ * shown. @see docs/navigation.md and docs/protocol.md 11.10
+ */
+import { randomBytes } from "node:crypto";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { launch, startBack } from "./chromium.ts";
+
+const FILES = {
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as functions from "./functions.server.ts";
+    import * as pages from "./pages.server.tsx";
+    export default new App({ base: "/shop", modules: [functions, pages], layout: pages.Layout, rate: false, transitions: true });`,
+  "src/data.server.ts": `
+    export const data = { value: 1, renders: {} as Record<string, number> };
+    export const render = (name: string) => { data.renders[name] = (data.renders[name] ?? 0) + 1; };`,
+  "src/functions.server.ts": `
+    import { publish, redirect, server, session } from "tsweb";
+    import { data } from "./data.server.ts";
+    import { home } from "./pages.server.tsx";
+    export const change = server(() => { data.value++; });
+    export const say = server((text: string) => publish("room", text));
+    export const enter = server(() => session.login("ada"));
+    export const leave = server(() => session.logout());
+    export const send = server((text: string) => { data.value++; return redirect(home.href({}, { query: { text } })); });
+    export const count = server(function* () { yield 1; });`,
+  "src/pages.server.tsx": `
+    import { setTimeout as wait } from "node:timers/promises";
+    import { channel, Head, type Markup, page, publish, request, route, session } from "tsweb";
+    import { data, render } from "./data.server.ts";
+    import { send } from "./functions.server.ts";
+    import { Panel, Room } from "./views.tsx";
+    export const Layout = ({ children }: { children: Markup }) => <main><Head><link rel="icon" href="data:," /></Head>{children}</main>;
+    const Shown = () => (
+      <p><b id="value">{data.value}</b> <i id="who">{session.user()?.sub ?? "nobody"}</i> <u id="prefetch">{String(request.prefetch)}</u></p>
+    );
+    const Links = () => (
+      <nav>
+        <a id="board" href={board.href({ id: 1 })}>board</a> <a id="plain" href={plain.href()}>plain</a>{" "}
+        <a id="export" href={report.href()}>export</a> <a id="left" href={left.href()}>left</a>{" "}
+        <a id="nofollow" rel="nofollow" href={board.href({ id: 2 })}>nofollow</a> <a id="target" target="_blank" href={board.href({ id: 3 })}>target</a>{" "}
+        <a id="download" download href={board.href({ id: 4 })}>download</a> <a id="reserved" href={board.href({ id: 5 }, { query: { __x: 1 } })}>reserved</a>{" "}
+        <a id="slow" href={slow.href()}>slow</a> <a id="cookie" href={effect.href({ kind: "cookie" })}>cookie</a>{" "}
+        <a id="login" href={effect.href({ kind: "login" })}>login</a> <a id="publish" href={effect.href({ kind: "publish" })}>publish</a>{" "}
+        <a id="room" href={room.href()}>room</a>
+      </nav>
+    );
+    export const home = page("/", () => <><Links /><Shown /><Panel /></>);
+    export const plain = page("/plain", () => (
+      <><Links /><Shown /><form action={send}><input name="text" value="x" /><button id="send">send</button></form></>
+    ));
+    export const board = page("/boards/:id", ({ id }) => { render(id); return <><Links /><Shown /></>; });
+    export const left = page("/left", { prefetch: false }, () => { render("left"); return <Shown />; });
+    export const slow = page("/slow", async () => { const { value } = data; render("slow"); await wait(1500); return <b id="value">{value}</b>; });
+    export const effect = page("/effects/:kind", async ({ kind }) => {
+      if (kind === "cookie") request.set_cookie("seen", "1");
+      if (kind === "login") session.login("eve");
+      if (kind === "publish") await publish("room", "seen").catch(() => {});
+      render(kind);
+      return <Shown />;
+    });
+    export const room = page("/room", async () => <Room feed={await channel<string>("room")} />);
+    export const report = route("GET /boards/export", () => { render("export"); return new Response("report"); });
+    export const renders = route("GET /renders", () => Response.json(data.renders));`,
+  "src/views.tsx": `
+    import { type Feed, on_mount, state, subscribe, view } from "tsweb/browser";
+    import { change, count, enter, leave, say } from "./functions.server.ts";
+    export const Panel = view(() => {
+      const shown = state({ done: 0 });
+      const button = (id: string, run: () => Promise<unknown>) => (
+        <button id={id} type="button" onClick={async () => { await run(); shown.done++; }}>{id}</button>
+      );
+      on_mount(() => { document.documentElement.dataset.ready = "yes"; });
+      return (
+        <section>
+          {button("change", change)}{button("enter", enter)}{button("leave", leave)}{button("say", () => say("hello"))}
+          {button("count", async () => { for await (const _ of count()); })}
+          <p id="done">{shown.done}</p>
+        </section>
+      );
+    });
+    export const Room = view(({ feed }: { feed: Feed<string> }) => {
+      const shown = state({ messages: [] as string[] });
+      on_mount(() => subscribe(feed, (message) => shown.messages.push(message)));
+      return <p id="messages">{shown.messages.join()}</p>;
+    });`,
+};
+
+let project: TestProject;
+let running: RunningServer;
+let browser: Browser;
+let users: BrowserUsers;
+let page: Page;
+
+beforeAll(async () => {
+  project = TestProject.fromFiles(FILES);
+  project.write("public/favicon.ico", "");
+  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
+  running = await startBuilt(project.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.stop();
+  project?.remove();
+});
+
+beforeEach(async () => {
+  users = new BrowserUsers(browser, { baseURL: running.address });
+  page = await users.newPage();
+  await page.goto("/shop/");
+  await isReady();
+});
+
+afterEach(async () => {
+  await users.closeAll();
+  expect(users.problems).toEqual([]);
+});
+
+const isReady = () => page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+const renders = async () => (await (await fetch(`${running.address}/shop/renders`)).json()) as Record<string, number>;
+const shown = () => page.textContent("#value");
+const deliveryType = () =>
+  page.evaluate(
+    () =>
+      (performance.getEntriesByType("navigation")[0] as PerformanceResourceTiming & { deliveryType: string })
+        .deliveryType,
+  );
+
+const renderedOnce = (name: string, before: number) =>
+  expect.poll(async () => (await renders())[name], { timeout: 5_000 }).toBe(before + 1);
+
+/** Rests the pointer on a link until its page was prefetched. */
+async function prefetch(id: string, name = id): Promise<void> {
+  const before = (await renders())[name] ?? 0;
+  await page.mouse.move(0, 0);
+  await page.hover(`#${id}`);
+  await renderedOnce(name, before);
+}
+
+async function click(id: string, path: string): Promise<void> {
+  await page.click(`#${id}`);
+  await page.waitForURL(`**${path}`);
+}
+
+/** Calls a function by its button, and returns the header with which its response clears prefetched pages. */
+async function callOn(id: string): Promise<string | null> {
+  const done = Number(await page.textContent("#done"));
+  const [response] = await Promise.all([page.waitForResponse(/\/rpc\//), page.click(`#${id}`)]);
+  await page.waitForFunction((count) => document.querySelector("#done")?.textContent === String(count), done + 1);
+  return response.headerValue("clear-site-data");
+}
+
+describe("a link on which the pointer rests", () => {
+  it("shows its page at the click without a request", async () => {
+    await prefetch("board", "1");
+    const before = await renders();
+    await click("board", "/boards/1");
+    expect(await deliveryType()).toBe("navigational-prefetch");
+    expect(await page.textContent("#prefetch")).toBe("true");
+    expect(await renders()).toEqual(before);
+  });
+
+  it("is not prefetched if it leads to a route or a page that is left out, or has an attribute or a parameter against it", async () => {
+    const before = await renders();
+    for (const id of ["export", "left", "nofollow", "target", "download", "reserved"]) {
+      await page.hover(`#${id}`);
+      await page.waitForTimeout(400); // twice as long as a pointer has to rest
+    }
+    await prefetch("board", "1");
+    expect(await renders()).toEqual({ ...before, 1: (before[1] ?? 0) + 1 });
+    await click("left", "/left");
+    expect(await deliveryType()).toBe("");
+  });
+
+  it.each(["cookie", "login", "publish"])(
+    "does not prefetch a page with the effect %s: the click does it",
+    async (kind) => {
+      const listener = await users.newPage();
+      await listener.goto("/shop/room");
+      const [response] = await Promise.all([
+        page.waitForEvent("requestfinished", (request) => request.url().endsWith(`/effects/${kind}`)),
+        page.hover(`#${kind}`),
+      ]);
+      expect((await response.response())?.status()).toBe(503);
+      expect(await page.context().cookies()).toEqual([]);
+      const before = await renders();
+      await click(kind, `/effects/${kind}`);
+      expect(await deliveryType()).toBe("");
+      expect((await renders())[kind]).toBe((before[kind] ?? 0) + 1);
+      if (kind === "publish") await expect.poll(() => listener.textContent("#messages")).toBe("seen");
+      else expect(await page.context().cookies()).toHaveLength(1);
+    },
+  );
+
+  it("shows what was published since it was prefetched", async () => {
+    await Promise.all([
+      page.waitForEvent("requestfinished", (request) => request.url().endsWith("/room")),
+      page.hover("#room"),
+    ]);
+    await fetch(`${running.address}/shop/__web/rpc/say`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"args":{"text":"meanwhile"}}',
+    });
+    await click("room", "/room");
+    expect(await deliveryType()).toBe("navigational-prefetch");
+    await expect.poll(() => page.textContent("#messages")).toBe("meanwhile");
+  });
+});
+
+describe("a prefetched page", () => {
+  it("is not shown after a call, and only the first call of a signed-in user clears it", async () => {
+    await callOn("enter");
+    await page.goto("/shop/");
+    await isReady();
+    await prefetch("board", "1");
+    const before = Number(await shown());
+    expect(await callOn("count")).toBeNull();
+    expect(await callOn("change")).toBe('"prefetchCache"');
+    expect(await callOn("change")).toBeNull();
+    await click("board", "/boards/1");
+    expect(await shown()).toBe(String(before + 2));
+  });
+
+  it("is not shown after a call, if it was still being rendered", async () => {
+    await prefetch("slow");
+    const before = Number(await shown());
+    expect(await callOn("change")).toBe('"prefetchCache"');
+    await click("slow", "/slow");
+    expect(await shown()).toBe(String(before + 1));
+  });
+
+  it("is not shown after a sign-in and a sign-out [PREFETCH-4]", async () => {
+    await prefetch("board", "1");
+    expect(await callOn("enter")).toBe('"prefetchCache"');
+    await prefetch("board", "1");
+    await click("board", "/boards/1");
+    expect([await page.textContent("#who"), await deliveryType()]).toEqual(["ada", "navigational-prefetch"]);
+    await page.goto("/shop/");
+    await isReady();
+    await prefetch("board", "1");
+    expect(await callOn("leave")).toBe('"prefetchCache"');
+    await click("board", "/boards/1");
+    expect(await page.textContent("#who")).toBe("nobody");
+  });
+
+  it("is not shown after a form without script", async () => {
+    await page.goto("/shop/plain");
+    const before = Number(await shown());
+    await prefetch("board", "1");
+    await click("send", "/?text=x");
+    expect(await shown()).toBe(String(before + 1));
+    await click("board", "/boards/1");
+    expect(await shown()).toBe(String(before + 1));
+  });
+
+  it("is cleared without the pages that the browser keeps for Back", async () => {
+    await page.evaluate(() =>
+      addEventListener("pageshow", ({ persisted }) => Object.assign(globalThis, { persisted })),
+    );
+    await prefetch("board", "1");
+    expect(await callOn("change")).toBe('"prefetchCache"');
+    await click("plain", "/plain");
+    await startBack(page);
+    await page.waitForFunction(() => "persisted" in globalThis);
+    expect(await page.evaluate(() => (globalThis as { persisted?: boolean }).persisted)).toBe(true);
+  });
+});
+
+describe("the style sheet of transitions", () => {
+  it("makes a click a transition, unless the user prefers reduced motion", async () => {
+    await page.addInitScript(() =>
+      addEventListener("pagereveal", (event) =>
+        Object.assign(globalThis, {
+          isTransition: (event as Event & { viewTransition: unknown }).viewTransition !== null,
+        }),
+      ),
+    );
+    const isTransition = () => page.evaluate(() => (globalThis as { isTransition?: boolean }).isTransition);
+    await click("plain", "/plain");
+    await expect.poll(isTransition).toBe(true);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await click("board", "/boards/1");
+    await expect.poll(isTransition).toBe(false);
+  });
+});
