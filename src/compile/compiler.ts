@@ -280,7 +280,10 @@ export class Compiler {
     this.recorder.recordServerModule(facts, signatures.functions);
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of signatures.files) context.addWatchFile(typeFile);
-    return emitServerCode(facts, signatures, this.modules.root, { hasTemplates: this.hasTemplates });
+    return emitServerCode(facts, signatures, this.modules.root, {
+      hasTemplates: this.hasTemplates,
+      hasWaits: documented,
+    });
   }
 
   /** Returns what rules know of the project. */

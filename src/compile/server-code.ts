@@ -11,6 +11,7 @@ import {
   relativePath,
   resolveExport,
 } from "./modules/index.ts";
+import { emitWaits } from "./page-waits.ts";
 import { checkModuleAlone, mayBreakRule } from "./rules/index.ts";
 import {
   CompileError,
@@ -71,16 +72,18 @@ export function compileServerModule(code: string, options: { file: string; root:
  *
  * @param signatures those of its server functions and queries, with the shapes that strict applications check
  * @param options.hasTemplates whether its static markup becomes templates
+ * @param options.hasWaits whether it measures what its pages wait for
  */
 export function emitServerCode(
   facts: ModuleFacts,
   { functions, queries }: ModuleSignatures,
   root: string,
-  { hasTemplates = false }: { readonly hasTemplates?: boolean } = {},
+  { hasTemplates = false, hasWaits = false }: { readonly hasTemplates?: boolean; readonly hasWaits?: boolean } = {},
 ): Compiled | undefined {
   const text = new MagicString(facts.source.code);
   if (hasTemplates) emitTemplates(text, facts);
   else if (facts.declarations.length === 0) return undefined;
+  if (hasWaits) emitWaits(text, facts);
   const metadata = { server: [...functions], query: [...queries], view: [...facts.views] };
   for (const declaration of facts.declarations) {
     const { kind } = declaration;

@@ -12,7 +12,8 @@ import {
 import { handlePageError, recordFailure, redirectResponse } from "./handle-page-error.ts";
 import { attempt, type LayoutOutcome, type Outcome, startLayout } from "./layout.ts";
 import type { PageDefinition, PageResult } from "./page.ts";
-import { type PageSettings, renderDocument, renderPage } from "./render-document.ts";
+import { adviseLater } from "./page-waits.ts";
+import { type PageSettings, renderDocument, renderPage, warnOnce } from "./render-document.ts";
 
 /**
  * Handles the request of a page: runs the page function and its layout, both at once, and renders their results.
@@ -73,6 +74,8 @@ function* respondWithPage(
     return yield* awaitMaybe(handlePageError(context, result.error, failed, settings));
   }
   if (result.value instanceof Redirect) return redirectResponse(context, result.value, settings);
+  const advice = settings.development && !options.cache ? adviseLater(context, source.file) : undefined;
+  if (advice) warnOnce(settings.log, source, advice.message, advice.key);
   try {
     return yield* awaitMaybe(renderPage(context, result.value, { options, source, layoutMarkup }, settings));
   } catch (error) {

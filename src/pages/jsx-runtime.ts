@@ -7,6 +7,7 @@ import { jsx as createNode } from "preact/jsx-runtime";
 
 export { Fragment } from "preact";
 export type { JSX } from "../protocol/index.ts";
+export { waited } from "./page-waits.ts";
 export { template } from "./template-node.ts";
 
 /** Returns a node of an element or a component. Its children are in `props`, which become those of the node. */

@@ -218,11 +218,15 @@ function islandHtml(body: string, mark: string, index: number): string {
 /** The warnings that were logged, by the log of the application. An application is created again after an edit, and then warns again. */
 const warnings = new WeakMap<AppLog, Set<string>>();
 
-/** Logs a warning about a page once, and not at each of its renderings. */
-function warnOnce(log: AppLog, source: PageSource | null, message: string): void {
+/**
+ * Logs a warning about a page once, and not at each of its renderings.
+ *
+ * @param subject what it is about, if its text differs from time to time
+ */
+export function warnOnce(log: AppLog, source: PageSource | null, message: string, subject = message): void {
   const logged = warnings.get(log) ?? new Set();
   warnings.set(log, logged);
-  const key = `${source?.file}:${source?.line} ${message}`;
+  const key = `${source?.file}:${source?.line} ${subject}`;
   if (logged.has(key)) return;
   logged.add(key);
   log.warn({}, message);

@@ -5,10 +5,12 @@ import { IS_MATRIX } from "#test/matrix";
 import { accountsScenarios } from "./accounts.ts";
 import { describeEngines } from "./each-engine.ts";
 import { exampleScenarios } from "./examples.ts";
+import { laterScenarios } from "./later.ts";
 import { pageScenarios } from "./pages.ts";
 
 describeEngines((scenarios) => {
   accountsScenarios(scenarios);
   pageScenarios(scenarios);
+  laterScenarios(scenarios);
   if (IS_MATRIX) exampleScenarios(scenarios);
 });
