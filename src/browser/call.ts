@@ -10,6 +10,7 @@ import {
   RPC_PREFIX,
 } from "../protocol/index.ts";
 import { checkMisuse } from "./dev/misuse.ts";
+import { landing } from "./landing.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
 import { LEAVING_MS, MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
@@ -62,6 +63,7 @@ export async function post(
   });
   const { base, build = "" } = getPageData();
   if (hash) headers[BUILD_HEADER] = `${build}.${hash}`;
+  const { wait } = landing;
   addEventListener("beforeunload", noteLeaving); // the same listener is added once
   let retries = 0;
   let hasNewToken = false;
@@ -92,7 +94,10 @@ export async function post(
         return response;
       }
       await new Promise((resolve) => setTimeout(resolve, STALE_RETRY_MS));
-    } else if (!freshToken || response.status !== 403 || hasNewToken) return response;
-    else hasNewToken = true;
+    } else if (freshToken && response.status === 403 && !hasNewToken) hasNewToken = true;
+    else {
+      await wait?.(response);
+      return response;
+    }
   }
 }

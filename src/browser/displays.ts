@@ -1,28 +1,32 @@
 /** What a page shows and the server keeps current: who is present in a channel, or the value of a query. */
 import { callSafely } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
-import { type DisplayRequest, extras } from "./live-listeners.ts";
-
-/** One display of the page. */
-export interface Display extends DisplayRequest {
-  /** Called with the content of each event. */
-  // biome-ignore lint/suspicious/noExplicitAny: the type of the event determines the type of its content
-  readonly frame: (content: any) => unknown;
-}
+import { type Display, type EventsOfPoll, extras } from "./live-listeners.ts";
+import { OPEN_TIMEOUT_MS } from "./timings.ts";
 
 /** All displays of the page. Module state, as the connection, which they extend. */
 export const displays = new Set<Display>();
 
+let isOld = false;
+
 extras.displays = displays;
-extras.complete = ({ tokens }) => {
-  for (const { member, token } of displays) tokens[member] = [...new Set([...(tokens[member] ?? []), token])];
+extras.complete = ({ tokens }, status) => {
+  // A server of an earlier version is being replaced. Everything else goes on with the next attempt.
+  isOld = !isOld && status === 400;
+  if (isOld) setTimeout(restart, OPEN_TIMEOUT_MS);
+  for (const { member, token } of displays)
+    if (!isOld || member === "tokens") tokens[member] = [...new Set(tokens[member]).add(token)];
   return displays.size;
 };
 extras.receive = ({ channel, event, content }) => {
+  if (event === "poll") {
+    // A poll of this page, or of the one with the connection.
+    for (const [event, list] of Object.entries(content as EventsOfPoll))
+      for (const [channel, content] of list) extras.receive?.({ channel, event, content });
+  }
   for (const display of displays)
     if (display.event === event && display.key === channel) callSafely(() => display.frame(content));
 };
-
 /** Requests what a display shows. */
 export function addDisplay(display: Display): void {
   displays.add(display);

@@ -21,6 +21,7 @@ export type {
   FormOutcome,
   GapReason,
   JSX,
+  LiveHandle,
   Markup,
   Person,
   Presence,
@@ -31,7 +32,10 @@ export type {
 } from "../protocol/index.ts";
 export { form } from "./form.ts";
 export { on_progress } from "./form-upload.ts";
+export { no_wait } from "./landing.ts";
 export { on_mount, on_unmount } from "./lifecycle.ts";
+export { type Draft, type Live, live } from "./live-value.ts";
+export { optimistic } from "./optimistic.ts";
 export { type People, present } from "./present.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";

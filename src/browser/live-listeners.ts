@@ -1,4 +1,4 @@
-import { type GapReason, isLater, START } from "../protocol/index.ts";
+import { type GapReason, isLater, type PollResponse, START } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
 import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
@@ -42,15 +42,38 @@ export interface DisplayRequest {
   readonly token: string;
 }
 
-/** What displays.ts adds, which pages without displays do not load. */
+/** What a page shows and the server keeps current. */
+export interface Display extends DisplayRequest {
+  /** Called with the content of each event. */
+  // biome-ignore lint/suspicious/noExplicitAny: the type of the event determines the type of its content
+  readonly frame: (content: any) => unknown;
+}
+
+/**
+ * What displays.ts adds, which pages without displays do not load; and the content of the last event of each other type than those
+ * of channels. Polls are one of these types: their content has lists of events, by type.
+ */
 export interface Extras {
   /** The displays of the page. */
-  displays?: Iterable<DisplayRequest>;
-  /** Adds the tokens of the displays to a request, and returns their number. */
-  complete?(request: LiveRequest): number;
+  displays?: Set<Display>;
+  /**
+   * Adds the tokens of the displays to a request, and returns their number.
+   *
+   * @param status that of the last response. A server of an earlier version refuses queries with 400.
+   */
+  complete?(request: LiveRequest, status: number): number;
   /** Passes an event to the displays. */
   receive?(frame: Frame): void;
+  /** The channels of the connection, by their tags. @see docs/protocol.md 10.13 */
+  tags?: Tags;
+  poll?: EventsOfPoll;
+  [event: string]: unknown;
 }
+
+type Tags = Readonly<Record<string, string>>;
+
+/** The content of the event `poll`: all events of a poll. */
+export type EventsOfPoll = Pick<PollResponse, "presence" | "query" | "tags">;
 
 /** A live request. Each message moves the position of a subscription. */
 export interface LiveRequest {
@@ -88,9 +111,6 @@ export const me: Tab = { id: "", version: 0 };
 export const listeners = new Set<Listener>();
 
 export const extras: Extras = {};
-
-/** The content of the last event of each type: `tags` has the channels of the connection, by their tags. @see docs/protocol.md 10.13 */
-export const contents: Record<string, unknown> = {};
 
 /**
  * Returns what all listeners, or those of a tab, want to receive: each channel once, with the feed and the position of the
@@ -154,7 +174,7 @@ export function receive(frames: readonly Frame[]): boolean {
       for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
     const { event } = frame;
     if (event) {
-      contents[event] = frame.content;
+      extras[event] = frame.content;
       extras.receive?.(frame);
     }
   }

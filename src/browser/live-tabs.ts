@@ -20,8 +20,18 @@
  * anything. Each tab announces its tag to those of other sign-ins: their leaders connect again, and the server checks their
  * feeds with the cookie that the browser has now.
  */
-import type { DisplayRequest, Extras, Frame, Listener, LiveRequest, Subscription, Tab } from "./live-listeners.ts";
-import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
+
+import type {
+  DisplayRequest,
+  EventsOfPoll,
+  Extras,
+  Frame,
+  Listener,
+  LiveRequest,
+  Subscription,
+  Tab,
+} from "./live-listeners.ts";
+import { HEARTBEAT_MS, MERGE_MS, OPEN_TIMEOUT_MS, SILENCE_MS } from "./timings.ts";
 
 /** What this page does for other tabs, and they for it. */
 export interface Sharing {
@@ -30,7 +40,7 @@ export interface Sharing {
   /** Posts what this page wants to receive if another tab has the connection. @returns whether it has */
   want(): boolean;
   /** Adds what the other tabs want to a request. Their listeners are in it already. */
-  complete(request: LiveRequest): number;
+  complete(request: LiveRequest, status: number): number;
   /** Notifies the other tabs that a connection is open, before any of its frames. */
   announce(request: LiveRequest): void;
   /** Passes frames of the connection to the other tabs. */
@@ -92,7 +102,11 @@ interface Broadcast {
 
 /** Moves the version that a tab has of what a frame belongs to, as {@link receive} moves the positions of its listeners. */
 function advanceDisplays(tab: Tab, { event, channel, content }: Frame): void {
-  const { v } = (content ?? {}) as { readonly v?: string }; // the content of frames of displays
+  if (event === "poll") {
+    for (const [event, list] of Object.entries(content as EventsOfPoll))
+      for (const [channel, content] of list) advanceDisplays(tab, { event, channel, content });
+  }
+  const { v } = Object(content) as { readonly v?: string }; // the content of frames of displays
   if (!v) return;
   tab.displays = (tab.displays ?? []).map((display) => {
     const isSame = display.event === event && display.key === channel;
@@ -132,6 +146,8 @@ export function share(page: SharingPage): Sharing {
   let isLeaderHidden = false;
   /** Whether the connection was opened with the versions that the displays of this tab have, so that they take its frames. */
   let isCurrent = false;
+  /** Whether the last attempt was made without queries. */
+  let isOld = false;
   let heardAt = performance.now();
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -267,11 +283,14 @@ export function share(page: SharingPage): Sharing {
       return !isLeader;
     },
     want,
-    complete(request) {
+    complete(request, status) {
       request.tabs = [me, ...tabs.values()];
       const all = [ownDisplays(), ...[...tabs.values()].map(({ displays = [] }) => displays)].flat();
+      // As displays.ts does for a page without other tabs.
+      isOld = !isOld && status === 400;
+      if (isOld) setTimeout(restart, OPEN_TIMEOUT_MS);
       for (const { member, token } of all)
-        request.tokens[member] = [...new Set([...(request.tokens[member] ?? []), token])];
+        if (!isOld || member === "tokens") request.tokens[member] = [...new Set(request.tokens[member]).add(token)];
       return all.length;
     },
     announce(request) {

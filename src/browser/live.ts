@@ -15,14 +15,17 @@ import {
   MAX_QUERY_FEEDS,
   POLL_PATH,
   type PollResponse,
+  PUBLISHED_HEADER,
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
+import { landing } from "./landing.ts";
 import {
   extras,
   type Frame,
   getSubscriptions,
   type LiveRequest,
+  listeners,
   me,
   receive,
   type Subscription,
@@ -49,6 +52,8 @@ let retryMs = 1_000;
 let lastReceivedAt = 0;
 /** How many feeds the server accepts: fewer if it is of an earlier version. */
 let maxFeeds = MAX_FEEDS;
+/** The status of the last response. */
+let lastStatus = 0;
 let isReleased = false;
 let isWatching = false;
 let hideTimer: ReturnType<typeof setTimeout> | undefined;
@@ -74,7 +79,7 @@ async function run(): Promise<void> {
   if (!signIns) open?.abort();
   while (run === currentRun && !sharing?.isFollower) {
     const request: LiveRequest = { subscriptions: getSubscriptions(), tokens: {} };
-    const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request) ?? 0);
+    const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request, lastStatus) ?? 0);
     if (!size) break;
     if (size > maxFeeds && sharing?.dismiss()) continue;
     const isStream = !isReleased && performance.now() >= streamAt;
@@ -161,6 +166,12 @@ export function watchPage(): void {
   shareConnection();
   if (isWatching) return;
   isWatching = true;
+  landing.wait = (response) =>
+    response.headers.has(PUBLISHED_HEADER) &&
+    import("./live-landing.ts").then(
+      ({ land }) => land([response, isLater, listeners, extras, attempt, sharing]),
+      () => {}, // a script of another build
+    );
   addEventListener("online", retry);
   addEventListener("pagehide", depart);
   // The event is also fired when the page is first shown.
@@ -241,9 +252,7 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
     return { reason, windowMs, messages, isBatch: true };
   });
   succeed(request, controller);
-  for (const [event, list] of Object.entries(others))
-    frames.push(...list.map(([channel, content]) => ({ channel, event, content })));
-  share(frames);
+  share([...frames, { channel: "", event: "poll", content: others }]);
   failures = 1; // so that one failed event stream is enough to poll again
   return more;
 }
@@ -288,27 +297,20 @@ function advance(
   });
 }
 
-/**
- * Sends a request. A server of an earlier version accepts no queries, or GET only, with fewer feeds and without tokens.
- */
+/** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
 async function send(
   path: string,
-  request: LiveRequest,
-  { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number | undefined },
+  { subscriptions, tokens }: LiveRequest,
+  { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number },
 ): Promise<Response> {
-  const { subscriptions, tokens } = request;
   const { base, build = "" } = getPageData();
   const headers = { [BUILD_HEADER]: build, "content-type": JSON_TYPE };
   const feeds = subscriptions.map(({ feed }) => feed);
   const cursor = `${subscriptions.map(({ position }) => position)}`;
   const body = JSON.stringify({ feeds, ...tokens, cursor, wait });
   const response = await fetch(base + path, { method: "POST", signal, headers, body });
-  if (response.status === 400 && request.tokens.queries) {
-    delete request.tokens.queries;
-    setTimeout(restart, OPEN_TIMEOUT_MS);
-    return send(path, request, { signal, wait });
-  }
-  const isOld = response.status === 405;
+  lastStatus = response.status;
+  const isOld = lastStatus === 405;
   maxFeeds = isOld ? MAX_QUERY_FEEDS : MAX_FEEDS;
   if (!isOld || feeds.length > maxFeeds) return response;
   // Only polls read `wait`.

@@ -9,9 +9,10 @@ import {
   type Serialized,
 } from "../protocol/index.ts";
 import { checkMisuse } from "./dev/misuse.ts";
-import { addDisplay, type Display, displays, removeDisplay } from "./displays.ts";
+import { addDisplay, displays, removeDisplay } from "./displays.ts";
 import { on_mount } from "./lifecycle.ts";
 import { restart } from "./live.ts";
+import type { Display } from "./live-listeners.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
 import { slot } from "./slot.ts";

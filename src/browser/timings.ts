@@ -37,6 +37,8 @@ export const POLL_RETRY_MS = 500;
 /** The least time between two states that a page sends, and after one that the server has not taken. */
 export const PRESENCE_MS = 100;
 export const PRESENCE_RETRY_MS = 1_000;
+/** How long a call waits for the messages that it has published, and a value for the calls whose changes it shows. */
+export const LANDING_MS = 2_000;
 /** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
 export const HIDDEN_MS = 2_000;
 

@@ -1,11 +1,14 @@
 import { type ComponentChildren, createContext, type FunctionComponent, h, isValidElement } from "preact";
 import { useContext } from "preact/hooks";
+import type { Live } from "../browser/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { createFormHandle } from "../forms/index.ts";
 import {
+  checkLiveHandle,
   type FieldName,
   type FormFunction,
   islandComment,
+  type LiveHandle,
   SerializeError,
   toJson,
   type ViewFormHandle,
@@ -133,6 +136,16 @@ function numberIds<T extends object>(root: T, index: number): T {
  */
 export function subscribe(): never {
   throw new Error("subscribe() was called on the server. Call it inside on_mount(), which runs in the browser only.");
+}
+
+/**
+ * The server's version of `live`: the value that the page has loaded.
+ *
+ * @throws TypeError if `handle` is not what `live` of a query returns
+ */
+export function live<Value>(handle: LiveHandle<Value>): Live<Value> {
+  checkLiveHandle(handle);
+  return { value: handle.value, error: undefined, pending: [] };
 }
 
 /**

@@ -110,6 +110,7 @@ export {
   type PresenceFrame,
 } from "./presence.ts";
 export {
+  checkLiveHandle,
   DEFAULT_QUERY_KEY,
   type LiveHandle,
   MAX_PUBLISHED_CHANNELS,

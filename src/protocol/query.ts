@@ -82,3 +82,13 @@ export interface QueryFrame {
   /** A token that is no longer valid. The frame is for this page only. */
   readonly ended?: string;
 }
+
+/** Throws unless a value is what `live` of a query returns. Browsers call it in development only. */
+export function checkLiveHandle(handle: unknown): asserts handle is LiveHandle {
+  if (typeof handle === "object" && handle !== null && "query" in handle && "value" in handle) return;
+  const received = handle === null ? "null" : Array.isArray(handle) ? "an array" : `a value of type ${typeof handle}`;
+  throw new TypeError(
+    `live() needs what live() of a query returns, and received ${received}. Call it in the page, and pass its result to the view ` +
+      "as a prop: `cards={await cards.live(board)}`. In the view, call live(cards).",
+  );
+}

@@ -100,7 +100,7 @@ export interface ClientBuildOptions {
  * The code that sends forms, or shares a connection with other tabs, in a dynamic import. The specifier is replaced by the URL of a
  * chunk, because Vite adds a helper of 0.9 KB to pages with a dynamic import that it knows.
  */
-const ON_DEMAND = /(?<=\bimport\()"\.\/(form-sending|live-tabs)\.js"/;
+const ON_DEMAND = /(?<=\bimport\()"\.\/(form-sending|live-tabs|live-landing)\.js"/;
 
 /** The module of Preact itself, without `preact/hooks` and others. */
 const PREACT_MODULE = /[\\/]node_modules[\\/]preact[\\/]dist[\\/]preact\.(?:m?js|module\.js)$/;

@@ -9,6 +9,9 @@ const BROWSER_ONLY: ReadonlySet<string> = new Set([
   "on_mount",
   "on_unmount",
   "on_progress",
+  "live",
+  "optimistic",
+  "no_wait",
   "present",
   "subscribe",
 ]);

@@ -1,0 +1,220 @@
+import type { Component } from "preact";
+import type { RPCError } from "../errors.ts";
+import {
+  checkLiveHandle,
+  errorFromJson,
+  type LiveHandle,
+  QUERY_EVENT,
+  QUERY_VERSION_SEPARATOR,
+  type QueryFrame,
+} from "../protocol/index.ts";
+import { addDisplay, displays, removeDisplay } from "./displays.ts";
+import { on_mount } from "./lifecycle.ts";
+import { restart } from "./live.ts";
+import type { Display } from "./live-listeners.ts";
+import { getPageData } from "./page-data.ts";
+import { reload } from "./reload.ts";
+import { slot } from "./slot.ts";
+import { MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
+
+/** A change that is shown before the server has made it: {@link optimistic}. */
+export interface Draft {
+  /** `unknown`: the connection was lost before the response. The page shows the change until it knows the value. */
+  readonly state: "sent" | "unknown";
+}
+
+/** The value of a query, which is kept current: what {@link live} returns. A component that reads it is rendered with each change. */
+export interface Live<Value = unknown> {
+  /**
+   * The value, with the drafts of {@link optimistic}. Do not change it.
+   *
+   * If the user may not see it any more (`error.code` is `forbidden` or `unauthenticated`), it is taken away: a list is then empty,
+   * anything else `undefined`, which its type omits, because most queries never refuse.
+   */
+  readonly value: Value;
+  /** Why the value may be out of date: the last run of the query has failed. It is tried again. */
+  readonly error: RPCError | undefined;
+  /** The changes of {@link optimistic} that the value contains, but the server has not confirmed. */
+  readonly pending: readonly Draft[];
+}
+
+/** What {@link live} returns, with its source. */
+export interface LiveList extends Live {
+  source: Source;
+}
+
+/** The value of one query in this page, for all components that show it. */
+export interface Source extends Display {
+  /** The handle with which it was created, or that has replaced it while no component showed the value. */
+  handle: LiveHandle;
+  /** What the server has sent last. */
+  value: unknown;
+  /** Its version. Empty while the whole value is requested; {@link TAKEN} if the value was taken away. */
+  version: string;
+  /** What the components show. */
+  shown: unknown;
+  error: RPCError | undefined;
+  pending: readonly Draft[];
+  readonly lists: Set<RenderedList>;
+  /** Called when `value`, `version` or `error` has changed. {@link optimistic} replaces it. */
+  update(): void;
+}
+
+interface RenderedList extends LiveList {
+  readonly component: Component;
+}
+
+/** In place of a version: none of the server, which then sends the whole value. */
+export const TAKEN = "-";
+
+/** The length of the part of a version that identifies the value. */
+const BASE_CHARS = 12;
+
+/** All queries that the page has shown, by id: a component that is created later continues with their last value. */
+const sources = new Map<string, Source>();
+
+/**
+ * Returns the value of a query, and keeps it current while the component is in the page. All components of a page that show the
+ * same query share the value, and all tabs of a browser one connection.
+ *
+ * The value is that of the page at first, so the markup of the server shows it.
+ *
+ * @param handle the result of `live` of a query on the server, passed to the view as a prop, or returned by a server function. A
+ *   later rendering may pass another one.
+ * @throws Error if it is called outside the rendering of a component
+ * @throws TypeError in development, if `handle` is not what `live` of a query returns
+ * @see docs/protocol.md 10.13
+ * @example
+ * const list = live(cards);
+ * return <ul>{list.value.map(({ id, title }) => <li key={id}>{title}</li>)}</ul>;
+ */
+export function live<Value>(handle: LiveHandle<Value>): Live<Value> {
+  if (process.env.NODE_ENV !== "production") checkLiveHandle(handle);
+  const source = sourceOf(handle);
+  const { list, use, mount } = slot("live", (component) => createList(source, component));
+  use(source);
+  on_mount(mount);
+  return list as Live as Live<Value>; // the value of a source has the type of its handle
+}
+
+/** Returns the list of a component, which shows a source, or another one after `use`. */
+function createList(source: Source, component: Component) {
+  let isMounted = false;
+
+  const list: RenderedList = {
+    source,
+    component,
+    get value() {
+      return list.source.shown;
+    },
+    get error() {
+      return list.source.error;
+    },
+    get pending() {
+      return list.source.pending;
+    },
+  };
+
+  function enter(): void {
+    list.source.lists.add(list);
+    if (!displays.has(list.source)) addDisplay(list.source);
+  }
+
+  function leave(): void {
+    const { lists } = list.source;
+    lists.delete(list);
+    if (!lists.size) removeDisplay(list.source);
+  }
+
+  return {
+    list,
+    use(next: Source) {
+      if (next === list.source) return;
+      if (isMounted) leave();
+      list.source = next;
+      if (isMounted) enter();
+    },
+    mount() {
+      isMounted = true;
+      enter();
+      return () => {
+        isMounted = false;
+        leave();
+      };
+    },
+  };
+}
+
+/** Returns the source of a handle. While no component shows its value, another handle is at least as likely to be current. */
+function sourceOf(handle: LiveHandle): Source {
+  const known = sources.get(handle.id);
+  if (known && (known.lists.size || known.handle.v === handle.v)) return known;
+  const source = createSource(handle);
+  sources.set(handle.id, source);
+  return source;
+}
+
+function createSource(handle: LiveHandle): Source {
+  let retries = 0;
+
+  const source: Source = {
+    event: QUERY_EVENT,
+    member: "queries",
+    key: handle.id,
+    handle,
+    value: handle.value,
+    version: handle.v,
+    shown: handle.value,
+    error: undefined,
+    pending: [],
+    lists: new Set(),
+    get token() {
+      return handle.query + (source.version && QUERY_VERSION_SEPARATOR + source.version);
+    },
+    update() {
+      source.shown = source.value;
+      render(source);
+    },
+    frame({ v, value, base, patch, error, stale, ended }: QueryFrame) {
+      if (ended === handle.query) {
+        removeDisplay(source); // another tab may have a token that is valid
+        reload();
+      }
+      // A process of an older build is being replaced, as for a call.
+      if (stale !== undefined) {
+        if (stale > (getPageData().build ?? "") || ++retries > MAX_STALE_RETRIES) reload();
+        else setTimeout(restart, STALE_RETRY_MS);
+      }
+      if (error) {
+        source.error = errorFromJson(error);
+        if (/^(forb|unau)/.test(error.code)) {
+          source.value = Array.isArray(source.value) ? [] : undefined;
+          source.version = TAKEN;
+        }
+      }
+      if (v) {
+        if (value === undefined && (base ?? v.slice(0, BASE_CHARS)) !== source.version.slice(0, BASE_CHARS)) {
+          if (source.version) restart();
+          source.version = "";
+          return;
+        }
+        // A patch has the base of the value, so the value is a list.
+        if (patch)
+          value = patch.flatMap<unknown>((part) =>
+            Array.isArray(part) ? (source.value as unknown[]).slice(...part) : part,
+          );
+        if (value !== undefined) source.value = value;
+        source.version = v;
+        source.error = undefined;
+        retries = 0;
+      }
+      if (v || error) source.update();
+    },
+  };
+  return source;
+}
+
+/** Renders all components that show a source. */
+export function render({ lists }: Source): void {
+  for (const { component } of lists) component.forceUpdate();
+}
