@@ -61,6 +61,7 @@ export {
 } from "./pages/index.ts";
 export {
   type Call,
+  type CallOptions,
   type ChannelMessage,
   type Channels,
   type Feed,

@@ -4,6 +4,7 @@ export {
   type EntryListener,
   endOfRead,
   type Message,
+  type OutcomeStore,
   POSITION_PATTERN,
   type Position,
   type PresenceMember,

@@ -1,7 +1,7 @@
 import { REDIS_TARGET, type RedisTarget, redisTargetOf } from "../config/index.ts";
 import { backgroundLog, type Logger } from "../logging/index.ts";
 import type { RevocationStore } from "../revocation/index.ts";
-import type { Bus, PresenceStore } from "./bus/index.ts";
+import type { Bus, OutcomeStore, PresenceStore } from "./bus/index.ts";
 import { memory } from "./memory/index.ts";
 
 /** The settings with which the bus of an application is opened. */
@@ -55,6 +55,11 @@ class LazyBus implements Required<Bus> {
     put: async (...args) => (await this.#presence()).put(...args),
     remove: async (...args) => (await this.#presence()).remove(...args),
     setState: async (...args) => (await this.#presence()).setState(...args),
+  };
+  readonly outcomes: OutcomeStore = {
+    claim: async (...args) => (await this.#outcomes()).claim(...args),
+    write: async (...args) => (await this.#outcomes()).write(...args),
+    remove: async (...args) => (await this.#outcomes()).remove(...args),
   };
   readonly #load: () => Promise<Bus>;
   readonly #redis: RedisTarget | undefined;
@@ -115,6 +120,12 @@ class LazyBus implements Required<Bus> {
     const { revocations } = await this.#open();
     if (!revocations) throw new Error("This bus stores no revocations.");
     return revocations;
+  }
+
+  async #outcomes(): Promise<OutcomeStore> {
+    const { outcomes } = await this.#open();
+    if (!outcomes) throw new Error("This bus does not keep outcomes.");
+    return outcomes;
   }
 
   async #presence(): Promise<PresenceStore> {

@@ -12,6 +12,7 @@ import {
   FORM_PREFIX,
   fieldErrorId,
   formHead,
+  IDEMPOTENCY_HEADER,
   REDIRECT_HEADER,
   readFormParameter,
   readResult,
@@ -89,15 +90,22 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
   const sending = new AbortController();
   const { signal } = sending;
   state.sending = sending;
+  state.once ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const { once } = state;
   const send = state.readsProgress ? fetchWithProgress((sent) => state.update({ sent })) : fetch;
   try {
     // The header has the current token, the hidden field that of the last rendering.
     const response = await post(name, {}, undefined, undefined, () => {
-      const headers = { ...(token ? { [CSRF_HEADER]: token } : {}), ...(version ? { [BUILD_HEADER]: version } : {}) };
+      const headers = {
+        [IDEMPOTENCY_HEADER]: once,
+        ...(token ? { [CSRF_HEADER]: token } : {}),
+        ...(version ? { [BUILD_HEADER]: version } : {}),
+      };
       return send(url, { method: "POST", body, headers, signal }).catch((cause) => {
         throw callError(UNREACHABLE, cause);
       });
     });
+    state.once = undefined;
     const result = await readResult(name, response);
     if (response.headers.has(REDIRECT_HEADER)) await new Promise((resolve) => setTimeout(resolve, REDIRECT_MS));
     if (signal.aborted) return;

@@ -51,6 +51,8 @@ export interface FormState extends ShownState, ViewFormHandle {
   done?: ViewFormOptions["done"];
   /** Resets state and fields. It is set when the form is rendered. */
   onReset?: () => void;
+  /** The key of a submission that has had no response: if it is sent again, an idempotent function runs once. */
+  once?: string | undefined;
   /** Ends the request, while the form is being sent. */
   sending?: AbortController;
   /** In development: the stack of the component that has created it. */

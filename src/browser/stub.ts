@@ -2,7 +2,7 @@
  * The entry point `tsweb/stub`: the functions with which the compiler replaces the exports of a server module in the
  * browser.
  */
-import type { Call, Stream } from "../protocol/index.ts";
+import type { Call, CallOptions, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";
 import { checkHiddenStream } from "./dev/hidden-streams.ts";
@@ -15,7 +15,7 @@ export { upload } from "./upload.ts";
 export interface RemoteFunction<R> {
   (...values: unknown[]): R;
   /** Calls the function with arguments by name. Omitted parameters have their defaults. */
-  named(args: Arguments): R;
+  named(args: Arguments, options?: CallOptions): R;
 }
 
 /**
@@ -31,11 +31,14 @@ export function stub(
   hash?: string,
   postCall = post,
 ): RemoteFunction<Call<unknown>> & { id: string; hash?: string | undefined } {
-  const send = (getArguments: () => Arguments): Call<unknown> => {
+  const send = (getArguments: () => Arguments, options?: CallOptions): Call<unknown> => {
     const abort = new AbortController();
     const run = async () => {
       try {
-        return await readResult(name, await postCall(name, getArguments(), abort.signal, hash));
+        return await readResult(
+          name,
+          await postCall(name, getArguments(), abort.signal, hash, undefined, options?.key),
+        );
       } finally {
         // Replaces the errors that the abortion causes, and a result that arrives at the same time.
         abort.signal.throwIfAborted();
@@ -56,7 +59,8 @@ export function stub(
       if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArgumentCount(name, params, values));
       return toNamedArguments(params, values);
     });
-  return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
+  const named = (args: Arguments, options?: CallOptions) => send(() => args, options);
+  return Object.assign(call, { named, id: name, hash });
 }
 
 /**

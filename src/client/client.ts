@@ -2,6 +2,7 @@ import type { Call, Stream } from "../protocol/index.ts";
 import {
   type Arguments,
   abortable,
+  type CallOptions,
   callError,
   cancelledError,
   checkArgumentCount,
@@ -63,7 +64,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set(["then", "toJSON"]);
 
 interface RemoteFunction {
   (...values: unknown[]): CallOrStream;
-  named(args?: Arguments): CallOrStream;
+  named(args?: Arguments, options?: CallOptions): CallOrStream;
 }
 
 function createRemoteFunction(connection: Connection, name: string): RemoteFunction {
@@ -79,14 +80,16 @@ function createRemoteFunction(connection: Connection, name: string): RemoteFunct
   };
   const call = (...values: unknown[]) =>
     new CallOrStream(connection, { name, resolveArguments: () => nameArguments(values), site: new CallSite(call) });
-  const named = (args: Arguments = {}) =>
-    new CallOrStream(connection, { name, resolveArguments: async () => checked(args), site: new CallSite(named) });
+  const named = (args: Arguments = {}, { key }: CallOptions = {}) =>
+    new CallOrStream(connection, { name, key, resolveArguments: async () => checked(args), site: new CallSite(named) });
   return Object.assign(call, { named });
 }
 
 /** What is called, and from where. */
 interface CallInit {
   readonly name: string;
+  /** The key of a call of an idempotent function. */
+  readonly key?: string | undefined;
   /** Resolves with the arguments of the call by name. Positional arguments need a request for the names first. */
   readonly resolveArguments: () => Promise<Arguments>;
   readonly site: CallSite;
@@ -105,6 +108,7 @@ class CallOrStream implements Call<unknown>, Stream<unknown> {
   readonly [Symbol.toStringTag] = "Promise";
   readonly #connection: Connection;
   readonly #name: string;
+  readonly #key: string | undefined;
   readonly #resolveArguments: () => Promise<Arguments>;
   readonly #site: CallSite;
   readonly #abort = new AbortController();
@@ -114,9 +118,10 @@ class CallOrStream implements Call<unknown>, Stream<unknown> {
   #response: Promise<Response> | undefined;
   #result: Promise<unknown> | undefined;
 
-  constructor(connection: Connection, { name, resolveArguments, site }: CallInit) {
+  constructor(connection: Connection, { name, key, resolveArguments, site }: CallInit) {
     this.#connection = connection;
     this.#name = name;
+    this.#key = key;
     this.#resolveArguments = resolveArguments;
     this.#site = site;
     this.#stream = openStream(name, {}, () => this.#sendForStream(), this.#abort);
@@ -210,7 +215,7 @@ class CallOrStream implements Call<unknown>, Stream<unknown> {
     const { signal } = this.#abort;
     signal.throwIfAborted();
     const args = await abortable(this.#resolveArguments(), signal);
-    return this.#connection.post(this.#name, args, signal);
+    return this.#connection.post(this.#name, args, signal, this.#key);
   }
 
   async #sendForStream(): Promise<Response> {

@@ -8,6 +8,7 @@ import {
   callError,
   checkBearerSource,
   FORM_PREFIX,
+  IDEMPOTENCY_HEADER,
   JSON_TYPE,
   parseUrl,
   RPC_PREFIX,
@@ -69,15 +70,21 @@ export class Connection {
    * response is 403 and carries a CSRF token, the call is sent once more with this token, because this client may not
    * have had one.
    *
+   * @param key the key of a call of an idempotent function
    * @throws RPCError `internal` if the server is unreachable
    * @see docs/protocol.md 8.5
    */
-  readonly post = async (name: string, args: Arguments, signal: AbortSignal): Promise<Response> => {
+  readonly post = async (name: string, args: Arguments, signal: AbortSignal, key?: string): Promise<Response> => {
     const form = toFormData(args);
     const send = form
       ? () => this.#send(FORM_PREFIX + encodeURIComponent(name), { method: "POST", body: form, signal })
       : () =>
-          this.#send(RPC_PREFIX + encodeURIComponent(name), { method: "POST", body: JSON.stringify({ args }), signal });
+          this.#send(RPC_PREFIX + encodeURIComponent(name), {
+            method: "POST",
+            body: JSON.stringify({ args }),
+            signal,
+            headers: key === undefined ? {} : { [IDEMPOTENCY_HEADER]: key },
+          });
     const response = await send();
     if (response.status !== 403 || !response.headers.has(CSRF_HEADER)) return response;
     await response.body?.cancel();
@@ -121,6 +128,7 @@ export class Connection {
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(this.#headers);
+    new Headers(init.headers).forEach((value, name) => void headers.set(name, value));
     if (typeof init.body === "string") headers.set("content-type", JSON_TYPE);
     else if (init.body) {
       headers.delete("content-type"); // fetch sets it, with the boundary

@@ -168,6 +168,8 @@ export interface FormSettings
   readonly keepsFields: boolean;
   /** The build of the page and the hash of the function, as the form carries them. @see docs/protocol.md 3.9 */
   readonly version: string | null | undefined;
+  /** The key of a form that is sent without script, in the rendering from which it was sent. */
+  readonly once?: string | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { RPCError } from "../errors.ts";
-import { forgetOnce, type HandlerResponse, type RequestContext, run } from "../http/index.ts";
-import { BUILD_HEADER } from "../protocol/index.ts";
+import { forgetOnce, type HandlerResponse, type RequestContext, run as runToEnd } from "../http/index.ts";
+import { BUILD_HEADER, CSRF_FIELD, IDEMPOTENCY_HEADER } from "../protocol/index.ts";
 import {
   callerError,
   countArguments,
@@ -8,11 +8,13 @@ import {
   type FunctionDefinition,
   type FunctionRedirect,
   type FunctionResult,
+  type FunctionRun,
   findFunction,
   outcomeResponse,
-  runFunction,
+  runOnce,
   trackSignIn,
 } from "../rpc/index.ts";
+import type { FormFields } from "./convert-field.ts";
 import { argumentsField, bindForm, callArguments, validateForm, withFieldErrors } from "./form-arguments.ts";
 import { type FormSettings, type ReceivedForm, receiveForm, requireForm } from "./receive-form.ts";
 
@@ -60,7 +62,7 @@ export async function runForm(
   const bound = bindForm(definition, received.fields);
   const text = settings.keepsFields ? undefined : argumentsField(received.fields);
   try {
-    const running = runFunction({
+    const run: FunctionRun = {
       context,
       definition,
       args: () =>
@@ -73,8 +75,10 @@ export async function runForm(
             ),
       operation,
       settings,
-    });
-    const outcome = "kind" in running ? running : await run(running);
+    };
+    const key = settings.keepsFields ? settings.once : context.inbound.header(IDEMPOTENCY_HEADER);
+    const running = runOnce(run, { key, fields: () => describeFields(received.fields) });
+    const outcome = "kind" in running ? running : await runToEnd(running);
     switch (outcome.kind) {
       case "redirect":
         return outcome;
@@ -94,6 +98,11 @@ export async function runForm(
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Returns all fields of a form as a text, apart from the CSRF token, which differs in each page. */
+function describeFields(fields: FormFields): string {
+  return JSON.stringify([...fields].filter(([name]) => name !== CSRF_FIELD));
+}
+
 /**
  * Handles a form that a script sends to the form address of a function. The response is that of a call. An error on the
  * way becomes the response, so that it never throws.
@@ -104,7 +113,7 @@ const NONE: ReadonlySet<string> = new Set();
 export async function handleFormCall(
   context: RequestContext,
   name: string,
-  settings: Omit<FormSettings, "keepsFields" | "version">,
+  settings: Omit<FormSettings, "keepsFields" | "version" | "once">,
 ): Promise<HandlerResponse> {
   const { functions, log } = settings;
   const signIn = trackSignIn(context);

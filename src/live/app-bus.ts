@@ -4,6 +4,7 @@ import {
   type BusSource,
   type EntryListener,
   isMemoryBus,
+  type OutcomeStore,
   openBus,
   type Position,
   redisOf,
@@ -242,6 +243,20 @@ export class AppBus {
     const presence = new PresenceRooms({ bus, store, log: inUse.#options.log });
     inUse.#presence = presence;
     return presence;
+  }
+
+  /**
+   * Opens the bus as {@link open}, and returns where the outcomes of idempotent functions are kept.
+   *
+   * @throws Error if the bus does not keep them
+   */
+  get outcomes(): OutcomeStore {
+    const { outcomes } = this.open();
+    if (outcomes) return outcomes;
+    throw new Error(
+      "server({ idempotent: true }): the bus that realtime.use_bus has installed does not keep outcomes. Implement the property " +
+        "outcomes of Bus, or use redis(url) of tsweb/redis or nats(url) of tsweb/nats.",
+    );
   }
 
   /** Removes the pages of a sign-in from all channels at once, and notifies the other processes. Never rejects. */

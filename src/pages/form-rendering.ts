@@ -44,7 +44,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   });
   setProps(vnode, {
     ...props,
-    action: forms.addressOf(definition.signature),
+    action: forms.addressOf(definition),
     method: "post",
     enctype: FORM_TYPE,
     encType: undefined,
@@ -109,7 +109,7 @@ function prepareSubmitter(vnode: VNode, state: RenderState): void {
         "its action.",
     );
   }
-  const action = state.forms.addressOf(target.definition.signature, open?.target.definition.signature.name);
+  const action = state.forms.addressOf(target.definition, open?.target.definition.signature.name);
   setProps(vnode, { ...props, formAction: action, formMethod: "post", formEncType: FORM_TYPE });
 }
 

@@ -48,7 +48,7 @@ export interface PageForm {
 
 /** The settings of forms and pages. */
 export interface PageFormSettings {
-  readonly forms: Omit<FormSettings, "keepsFields" | "base" | "version">;
+  readonly forms: Omit<FormSettings, "keepsFields" | "base" | "version" | "once">;
   readonly pages: PageSettings;
 }
 
@@ -67,8 +67,8 @@ export async function handlePageForm(
   { forms, pages }: PageFormSettings,
 ): Promise<HandlerResponse> {
   requireForm(context, forms.log);
-  const { name, version, action } = readFormParameter(form.parameter);
-  const settings: FormSettings = { ...forms, base: pages.base, keepsFields: true, version };
+  const { name, version, action, once } = readFormParameter(form.parameter);
+  const settings: FormSettings = { ...forms, base: pages.base, keepsFields: true, version, once };
   try {
     const outcome = await runForm(context, forms.functions.get(name), settings);
     switch (outcome.kind) {

@@ -1,9 +1,10 @@
 import { relative } from "node:path";
 import type { ComponentChildren, VNode } from "preact";
 import { type FormTarget, type Submission, submissionOf } from "../forms/index.ts";
-import { pathBelowBase, type RequestContext } from "../http/index.ts";
+import { pathBelowBase, type RequestContext, randomHex } from "../http/index.ts";
 import type { Markup, ViewSource } from "../protocol/index.ts";
-import { FORM_PARAMETER, type FormSubmission, type Signature } from "../protocol/index.ts";
+import { FORM_PARAMETER, type FormSubmission } from "../protocol/index.ts";
+import type { FunctionDefinition } from "../rpc/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
 
 /** An island: an outermost view of a page, which the browser hydrates. */
@@ -235,15 +236,17 @@ export class FormRendering {
 
   /**
    * Returns the address of a form: the path and query of the page, with the parameter that names the function and the
-   * version that the page has of it.
+   * version that the page has of it. That of an idempotent function has a new key.
    *
    * @param action the function of the form's `action`, if a button sends it to another function
    */
-  addressOf({ name, hash }: Signature, action = name): string {
+  addressOf({ signature: { name, hash }, options }: FunctionDefinition, action = name): string {
+    if (options.idempotent) this.#context.useClient("a form of an idempotent function");
     this.#path ??= pathOf(this.#context, this.#base);
     const version = this.#build && hash ? `.${this.#build}.${hash}` : "";
     const form = action === name ? "" : `:${encodeURIComponent(action)}`;
-    const value = `${encodeURIComponent(name)}${version}${form}`;
+    const once = options.idempotent ? `~${randomHex(16)}` : "";
+    const value = `${encodeURIComponent(name)}${version}${form}${once}`;
     return `${this.#path}${this.#path.includes("?") ? "&" : "?"}${FORM_PARAMETER}=${value}`;
   }
 

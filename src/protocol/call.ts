@@ -49,6 +49,15 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
+/** The options of one call. */
+export interface CallOptions {
+  /**
+   * Makes a call of a function with the option `idempotent` one of several sendings, of which one runs: 16 to 128 letters, digits, `-`
+   * and `_`, made at random. Default: each call runs.
+   */
+  readonly key?: string;
+}
+
 /** Arguments by the names of their parameters. */
 export type Arguments = Readonly<Record<string, unknown>>;
 

@@ -53,6 +53,9 @@ export function fieldErrors(error: Pick<ErrorBody, "message" | "details">): Fiel
   return typeof parameter === "string" ? { [parameter]: error.message } : {};
 }
 
+/** The header with the key of a call of an idempotent function. @see docs/protocol.md 15.8 */
+export const IDEMPOTENCY_HEADER = "idempotency-key";
+
 /** What the parameter of a form that is sent without script says. @see docs/protocol.md 15.1 */
 interface FormParameter {
   /** The function that is called. */
@@ -61,11 +64,14 @@ interface FormParameter {
   readonly version: string | undefined;
   /** The function of the form's `action`: another one if the button that sends the form has a `formAction`. */
   readonly action: string;
+  /** The key of this rendering of the form of an idempotent function. */
+  readonly once: string | undefined;
 }
 
-/** Reads the decoded value of the parameter. Names contain neither a dot nor a colon. */
+/** Reads the decoded value of the parameter. Names contain neither a dot nor a colon nor a tilde. */
 export function readFormParameter(value: string): FormParameter {
-  const [target = "", form] = value.split(":");
+  const [address = "", once] = value.split("~");
+  const [target = "", form] = address.split(":");
   const [name = "", ...version] = target.split(".");
-  return { name, version: version.length > 0 ? version.join(".") : undefined, action: form ?? name };
+  return { name, version: version.length > 0 ? version.join(".") : undefined, action: form ?? name, once };
 }

@@ -8,6 +8,7 @@ export {
   type Arguments,
   abortable,
   type Call,
+  type CallOptions,
   callError,
   cancelledError,
   errorFromJson,
@@ -59,6 +60,7 @@ export {
   FORM_TYPE,
   type FormSubmission,
   fieldErrors,
+  IDEMPOTENCY_HEADER,
   KEY_FIELD,
   readFormParameter,
 } from "./form.ts";

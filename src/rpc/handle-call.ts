@@ -11,7 +11,7 @@ import {
 } from "../http/index.ts";
 import { type CallCounter, requireLeft } from "../limits/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { BUILD_HEADER } from "../protocol/index.ts";
+import { BUILD_HEADER, IDEMPOTENCY_HEADER } from "../protocol/index.ts";
 import { type ConcurrencyLimit, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { adviseOfMaxBody, bindArguments, maxCallBody, readArguments } from "./arguments.ts";
 import { logHandwrittenCall, withSimilarName } from "./call-advice.ts";
@@ -27,7 +27,8 @@ import {
 } from "./call-checks.ts";
 import { callerError, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { handleStream } from "./handle-stream.ts";
-import { outcomeResponse, runFunction } from "./run-function.ts";
+import { type FunctionRun, outcomeResponse, runFunction } from "./run-function.ts";
+import { runOnce } from "./run-once.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
 import { validateArguments } from "./validate.ts";
@@ -106,7 +107,7 @@ export function* handleCall(
       context.isRead = true;
       return signIn.withFreshToken(yield* respondWithStream(context, definition, args, settings));
     }
-    const outcome = runFunction({
+    const run: FunctionRun = {
       context,
       definition,
       args:
@@ -115,7 +116,10 @@ export function* handleCall(
           : args,
       operation: `The call of ${definition.signature.name}`,
       settings,
-    });
+    };
+    const outcome = definition.options.idempotent
+      ? runOnce(run, { key: context.inbound.header(IDEMPOTENCY_HEADER), fields: () => JSON.stringify(args) })
+      : runFunction(run);
     return signIn.withFreshToken(outcomeResponse("kind" in outcome ? outcome : yield* outcome, context, log));
   } catch (error) {
     if (match) adviseOfMaxBody(error, context, match, { kind: "call", fallback: settings.max_body });

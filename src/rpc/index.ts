@@ -28,10 +28,11 @@ export {
 export {
   type FunctionRedirect,
   type FunctionResult,
+  type FunctionRun,
   outcomeResponse,
   redirectedCallResponse,
-  runFunction,
 } from "./run-function.ts";
+export { OUTCOMES, runOnce } from "./run-once.ts";
 export {
   definitionOf,
   type FunctionDefinition,

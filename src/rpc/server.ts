@@ -5,6 +5,7 @@ import { Redirect } from "../http/index.ts";
 import { type FunctionLimits, type FunctionRate, functionLimits } from "../limits/index.ts";
 import {
   type Call,
+  type CallOptions,
   type NotSendable,
   type Sendable,
   type SerializedResult,
@@ -104,8 +105,12 @@ export type ServerFunction<A extends readonly unknown[], R> = ((...args: A) => C
 
 /** The call of a server function with arguments by name. */
 export interface NamedCall<R> {
-  /** Calls the function with arguments by name. Omitted parameters have their defaults. */
-  named(args: Readonly<Record<string, unknown>>): CallResult<R>;
+  /**
+   * Calls the function with arguments by name. Omitted parameters have their defaults.
+   *
+   * @param options `key`: the key of a call of a function with the option `idempotent`
+   */
+  named(args: Readonly<Record<string, unknown>>, options?: CallOptions): CallResult<R>;
 }
 
 /** The options of a server function. */
@@ -141,6 +146,14 @@ export interface ServerOptions {
    * receive the output of the schema. A result that does not match is a bug: the call fails with `internal`.
    */
   readonly returns?: StandardSchema;
+  /**
+   * Whether a form, or a call with a key, runs the function once: each further sending of the same fields with the same key, within 10
+   * minutes, has the outcome of the first one. Forms have a key; calls have one with `fn.named(args, { key })`. Not for streams and
+   * functions that take files. Default: `false`.
+   *
+   * @see docs/forms.md, Once is once
+   */
+  readonly idempotent?: boolean;
 }
 
 /** The options of a server function whose `rate.by` takes the parameters of the function. */
@@ -234,21 +247,35 @@ const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = {
   max_body: true,
   validate: true,
   returns: true,
+  idempotent: true,
 };
 
 function checkOptions(options: unknown, signature: Signature): asserts options is ServerOptions {
   const location = locationOf(signature);
   rejectUnknownOptions(options, OPTIONS, location);
-  const { auth_required, rpc_timeout, max_body, validate, returns } = options as Partial<
+  const { auth_required, rpc_timeout, max_body, validate, returns, idempotent } = options as Partial<
     Record<keyof ServerOptions, unknown>
   >;
   if (auth_required !== undefined && typeof auth_required !== "boolean") {
     throw new TypeError(`${location}: auth_required is ${String(auth_required)}. It must be true or false.`);
   }
+  checkIdempotent(idempotent, signature, location);
   checkTimeLimit(rpc_timeout, location);
   checkMaxBody(max_body, location);
   checkSchemas(validate, signature, location);
   if (returns !== undefined) checkSchema(returns, `${location}: returns`);
+}
+
+function checkIdempotent(idempotent: unknown, { stream, params }: Signature, location: string): void {
+  if (idempotent === undefined || idempotent === false) return;
+  if (idempotent !== true) {
+    throw new TypeError(`${location}: idempotent is ${String(idempotent)}. It must be true or false.`);
+  }
+  const file = params.find(({ files }) => files);
+  if (!stream && !file) return;
+  const reason = stream ? "it is a stream, whose values are not kept" : `its parameter ${file?.name} takes files`;
+  const fix = stream ? "Return the values as one result" : "Take the file in another function, and its id here";
+  throw new TypeError(`${location}: idempotent cannot be true, because ${reason}. ${fix}.`);
 }
 
 function locationOf({ name, file }: Signature): string {

@@ -28,7 +28,14 @@ import {
 import type { AppLog } from "../logging/index.ts";
 import { DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
-import { type CallSettings, compileChecks, type FunctionDefinition, maxCallBody, maxFormBody } from "../rpc/index.ts";
+import {
+  type CallSettings,
+  compileChecks,
+  type FunctionDefinition,
+  maxCallBody,
+  maxFormBody,
+  OUTCOMES,
+} from "../rpc/index.ts";
 import { AppSessions, type Authenticate, SESSIONS } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
@@ -167,6 +174,11 @@ export function createSite(
     .set(SESSIONS, sessions)
     .set(UPLOADS, uploads)
     .set(RATE_STORE, rateStore)
+    .set(OUTCOMES, {
+      claim: async (key, text) => live.bus.outcomes.claim(key, text),
+      write: async (key, text) => live.bus.outcomes.write(key, text),
+      remove: async (key) => live.bus.outcomes.remove(key),
+    })
     .set(LINKED_SITE, { base, serves })
     .set(QUERY_READER, live.queries)
     .set(PREFETCHED_PAGES, generated.rules ? prefetches : undefined);

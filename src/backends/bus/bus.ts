@@ -6,6 +6,7 @@
  */
 import type { ConfigProblem } from "../../config/index.ts";
 import type { RevocationStore } from "../../revocation/index.ts";
+import type { OutcomeStore } from "./outcomes.ts";
 import type { PresenceStore } from "./presence.ts";
 
 /**
@@ -170,6 +171,8 @@ export interface Bus {
   readonly revocations?: RevocationStore;
   /** Optional. Where `presence` stores who has a page open. Without it, `presence` throws. */
   readonly presence?: PresenceStore;
+  /** Optional. Where the outcomes of idempotent functions are kept. Without it, calls of these with a key throw. */
+  readonly outcomes?: OutcomeStore;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }

@@ -13,6 +13,7 @@ export {
 } from "./bus.ts";
 export { EntryListeners, ForeignDataLog } from "./entry-listeners.ts";
 export { createEpoch, createProducerId, formatBase36, isProducerId, MAX_BASE36, parseBase36 } from "./ids.ts";
+export { OUTCOME_MS, type OutcomeStore } from "./outcomes.ts";
 export type {
   PresenceEntry,
   PresenceListener,

@@ -12,6 +12,7 @@ import {
   type ReadResult,
 } from "../bus/index.ts";
 import { MemoryHistory } from "./history.ts";
+import { MemoryOutcomes } from "./outcomes.ts";
 import { MemoryPresence } from "./presence.ts";
 
 /** The options of {@link memory}. */
@@ -46,6 +47,7 @@ export function memory(options: MemoryOptions = {}): Bus {
 class MemoryBus implements Bus {
   readonly revocations = memoryRevocations();
   readonly presence: MemoryPresence;
+  readonly outcomes: MemoryOutcomes;
   readonly #epoch = createEpoch();
   readonly #history: MemoryHistory;
   readonly #listeners = new EntryListeners();
@@ -55,6 +57,7 @@ class MemoryBus implements Bus {
   constructor({ hours = DEFAULT_HOURS, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
     this.#now = now ?? (() => performance.now());
     this.presence = new MemoryPresence(this.#now);
+    this.outcomes = new MemoryOutcomes(this.#now);
     this.#history = new MemoryHistory({
       maxAgeMs: hours * 3_600_000,
       maxMessagesPerChannel: messages,

@@ -7,6 +7,7 @@ import {
   type EntryListener,
   EntryListeners,
   ForeignDataLog,
+  type OutcomeStore,
   type Position,
   type PublishBatch,
   PublishQueue,
@@ -17,6 +18,7 @@ import {
 } from "../bus/index.ts";
 import { type JetStreamContext, NatsConnector } from "./connector.ts";
 import { NatsConsumers } from "./consumers.ts";
+import { natsOutcomes } from "./outcomes.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./position.ts";
 import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
@@ -87,6 +89,7 @@ export function nats(options: string | NatsOptions): Bus {
 class NatsBus implements Bus {
   readonly revocations: NatsRevocationStore;
   readonly presence: NatsPresence;
+  readonly outcomes: OutcomeStore;
   readonly #connector: NatsConnector;
   readonly #consumers: NatsConsumers;
   readonly #reader: NatsReader;
@@ -142,6 +145,7 @@ class NatsBus implements Bus {
     const run: NatsRevocationsOptions["run"] = (operation) => this.#run(operation);
     this.revocations = natsRevocations({ namespace, address, log: logger, run });
     this.presence = new NatsPresence({ namespace, run });
+    this.outcomes = natsOutcomes({ namespace, run });
     const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });
     this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
     this.#consumers = new NatsConsumers(stream, {

@@ -17,6 +17,7 @@ import {
   type EntryListener,
   EntryListeners,
   ForeignDataLog,
+  type OutcomeStore,
   type Position,
   type PublishBatch,
   PublishQueue,
@@ -34,6 +35,7 @@ import {
   type ScriptInput,
 } from "./client/index.ts";
 import { RedisKeys } from "./keys.ts";
+import { redisOutcomes } from "./outcomes.ts";
 import { RedisPreparation } from "./preparation.ts";
 import { RedisPresence } from "./presence.ts";
 import { redisRevocations } from "./revocations.ts";
@@ -116,6 +118,7 @@ export function redis(options: string | RedisOptions): Bus {
 class RedisBus implements Bus {
   readonly revocations: RevocationStore;
   readonly presence: RedisPresence;
+  readonly outcomes: OutcomeStore;
   readonly #target: RedisTarget;
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisSubscriber;
@@ -147,6 +150,7 @@ class RedisBus implements Bus {
         return operation(this.#connection);
       });
     this.revocations = redisRevocations(this.#keys.revocations, run);
+    this.outcomes = redisOutcomes((record) => this.#keys.outcome(record), run);
     this.#subscriber = new RedisSubscriber(this.#connection, {
       channels: () => [...this.#listeners.topics, ...this.presence.topics],
       onMessage: this.#receive,

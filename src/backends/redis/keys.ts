@@ -39,6 +39,11 @@ export class RedisKeys {
     return this.#pubSubPrefix + channel;
   }
 
+  /** What an idempotent function led to. */
+  outcome(record: string): string {
+    return `${this.#prefix}once:${record}`;
+  }
+
   /** The members of a channel: see presence.ts. */
   members(channel: string): string {
     return `${this.#prefix}present:${channel}`;

@@ -1,0 +1,80 @@
+import type { StreamConfig } from "@nats-io/jetstream";
+import { OUTCOME_MS, type OutcomeStore } from "../bus/index.ts";
+import type { ConnectionContext } from "./connector.ts";
+import { describeCreationError, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
+
+const NANOSECONDS = 1_000_000; // per millisecond
+
+/** The bytes of all records. The server removes the oldest ones above it. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** The options of {@link natsOutcomes}. */
+export interface NatsOutcomesOptions {
+  readonly namespace: string;
+  /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
+  run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Returns the outcomes of idempotent functions in NATS: a stream with one message for each subject, which is created by the first
+ * one. Only the first message of a subject is stored as a claim.
+ */
+export function natsOutcomes({ namespace, run }: NatsOutcomesOptions): OutcomeStore {
+  const name = `tsweb-once-${namespace}`;
+  const prefix = `tsweb.once.${namespace}.`;
+  const inStream = <T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T> =>
+    run(async (context) => {
+      try {
+        return await operation(context);
+      } catch (error) {
+        if (!isNoStream(error)) throw error;
+        await createStream(context, { name, subjects: [`${prefix}*`] });
+        return operation(context);
+      }
+    });
+  const store: OutcomeStore = {
+    claim: (key, text) =>
+      inStream(async ({ jetStream, manager, untilDisconnect }) => {
+        try {
+          await untilDisconnect(jetStream.publish(prefix + key, text, { expect: { lastSubjectSequence: 0 } }));
+          return null;
+        } catch (error) {
+          if (!isWrongLastSequence(error)) throw error;
+          const stored = await untilDisconnect(manager.streams.getMessage(name, { last_by_subj: prefix + key }));
+          if (stored) return stored.string();
+          return store.claim(key, text); // it has expired in the meantime
+        }
+      }),
+    write: (key, text) =>
+      inStream(async ({ jetStream, untilDisconnect }) => {
+        await untilDisconnect(jetStream.publish(prefix + key, text));
+      }),
+    remove: (key) =>
+      inStream(async ({ manager, untilDisconnect }) => {
+        await untilDisconnect(manager.streams.purge(name, { filter: prefix + key }));
+      }),
+  };
+  return store;
+}
+
+/** Another process may create the stream in the meantime. */
+async function createStream(
+  { manager, replicas, untilDisconnect }: ConnectionContext,
+  { name, subjects }: { readonly name: string; readonly subjects: string[] },
+): Promise<void> {
+  const config = {
+    ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "old" },
+    ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NANOSECONDS },
+  } satisfies Partial<StreamConfig>;
+  await untilDisconnect(manager.streams.add(config)).catch(async (error: unknown) => {
+    const failure = describeCreationError(error, config);
+    await untilDisconnect(manager.streams.info(name)).catch(() => {
+      throw failure;
+    });
+  });
+}
+
+/** Returns whether a stream does not exist. A message for it has no responder: the client takes that for a server without JetStream. */
+function isNoStream(error: unknown): boolean {
+  return isStreamNotFound(error) || (error instanceof Error && error.name === "JetStreamNotEnabled");
+}

@@ -1,0 +1,257 @@
+import { h } from "preact";
+import { describe, expect, it } from "vitest";
+import { compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
+import type { App } from "../app.ts";
+import { RPCError } from "../errors.ts";
+import { redirect, request } from "../http/index.ts";
+import { session } from "../session/index.ts";
+import { MAX_OUTCOME_BYTES } from "./run-once.ts";
+import type { ServerOptions } from "./server.ts";
+
+const KEY = "0123456789abcdef";
+
+/** Returns an application with an idempotent function, how often it ran, and a function that calls it. */
+function createOnceApp(run: (text: string) => unknown = (text) => text, options: ServerOptions = {}) {
+  const count = { runs: 0 };
+  const save = compiledServer(
+    "save",
+    (text: string) => {
+      count.runs++;
+      return run(text);
+    },
+    { params: { text: "any" }, options: { idempotent: true, ...options } },
+  );
+  const login = compiledServer("login", (id: string) => session.login(id), { params: { id: "any" } });
+  const page = compiledPage("/", () => h("form", { action: save as unknown as string }, h("input", { name: "text" })));
+  const app = createTestApp({ save, login, page }, { rate: false });
+  const call = async (
+    text: string,
+    key?: string,
+    headers: Record<string, string> = {},
+    signal: AbortSignal | null = null,
+  ) => {
+    const response = await app.fetch(
+      new Request("http://shop.example/__web/rpc/save", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...(key ? { "idempotency-key": key } : {}), ...headers },
+        body: JSON.stringify({ args: { text } }),
+        signal,
+      }),
+    );
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  return { app, count, call };
+}
+
+async function signIn(app: App, id: string): Promise<string> {
+  const body = JSON.stringify({ args: { id } });
+  const headers = { "content-type": "application/json" };
+  const response = await getPage(app, "/__web/rpc/login", { method: "POST", headers, body });
+  return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+}
+
+async function formAddress(app: App): Promise<string> {
+  const html = await (await getPage(app, "/")).text();
+  return /action="([^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? "";
+}
+
+function send(app: App, address: string, text: string, extra: Record<string, string> = {}): Promise<Response> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries({ ...extra, text })) body.append(name, value);
+  return getPage(app, address, { method: "POST", body, headers: { origin: "http://shop.example" } });
+}
+
+describe("a call of an idempotent function", () => {
+  it("runs once for a key and its arguments, and has the first outcome again [ONCE-1]", async () => {
+    const { call, count } = createOnceApp((text) => ({ text, run: count.runs }));
+    const first = await call("a", KEY);
+    expect(first.body).toEqual({ result: { text: "a", run: 1 } });
+    expect(await call("a", KEY)).toMatchObject({ status: 200, body: first.body });
+    expect(count.runs).toBe(1);
+  });
+
+  it("runs again for other arguments, another key, another sign-in, and without a key [ONCE-2]", async () => {
+    const { app, call, count } = createOnceApp();
+    await call("a", KEY);
+    await call("b", KEY);
+    await call("a", `${KEY}0`);
+    await call("a");
+    await call("a");
+    expect(count.runs).toBe(5);
+    const [ada, bob] = [await signIn(app, "ada"), await signIn(app, "bob")];
+    await call("a", KEY, { cookie: ada });
+    await call("a", KEY, { cookie: bob });
+    await call("a", KEY, { cookie: ada });
+    expect(count.runs).toBe(7);
+  });
+
+  it("has errors and redirects of the first run again", async () => {
+    const refusing = createOnceApp(() => {
+      throw new RPCError("conflict", "Sold out.", { left: 0 });
+    });
+    const first = await refusing.call("a", KEY);
+    expect(await refusing.call("a", KEY)).toMatchObject({ status: 409, body: first.body });
+    const redirecting = createOnceApp(() => redirect("/"));
+    await redirecting.call("a", KEY);
+    const second = await redirecting.call("a", KEY);
+    expect([second.body, second.headers.get("x-redirect")]).toEqual([{ result: null }, "/"]);
+    const failing = createOnceApp(() => {
+      throw new Error("a bug");
+    });
+    expect([(await failing.call("a", KEY)).status, (await failing.call("a", KEY)).status]).toEqual([500, 500]);
+    expect([refusing.count.runs, redirecting.count.runs, failing.count.runs]).toEqual([1, 1, 1]);
+  });
+
+  it("sends no cookie again that the first run has set [ONCE-3]", async () => {
+    const { call, count } = createOnceApp(() => request.set_cookie("a", "b"));
+    expect((await call("a", KEY)).headers.get("set-cookie")).toContain("a=b");
+    expect((await call("a", KEY)).headers.get("set-cookie")).toBeNull();
+    expect(count.runs).toBe(1);
+  });
+
+  it("keeps nothing of a run that has changed the sign-in [ONCE-4]", async () => {
+    const { call, count } = createOnceApp((text) => session.login(text));
+    expect((await call("ada", KEY)).headers.get("set-cookie")).toContain("web_session");
+    expect((await call("ada", KEY)).headers.get("set-cookie")).toContain("web_session");
+    expect(count.runs).toBe(2);
+  });
+
+  it("waits for a run that is under way", async () => {
+    let end: () => void = () => undefined;
+    const running = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { call, count } = createOnceApp(async (text) => {
+      await running;
+      return text;
+    });
+    const calls = [1, 2, 3].map(() => call("a", KEY));
+    setTimeout(end, 60);
+    expect((await Promise.all(calls)).map(({ body }) => body)).toEqual(Array(3).fill({ result: "a" }));
+    expect(count.runs).toBe(1);
+  });
+
+  it.each([
+    ["kept", MAX_OUTCOME_BYTES - '{"kind":"success","json":"\\"\\""}'.length, 200],
+    ["not known afterwards", MAX_OUTCOME_BYTES - '{"kind":"success","json":"\\"\\""}'.length + 1, 409],
+  ])("has an outcome that is %s at %i bytes, and does not run again", async (_, length, status) => {
+    const { call, count } = createOnceApp(() => "x".repeat(length));
+    expect((await call("a", KEY)).status).toBe(200);
+    const second = await call("a", KEY);
+    expect(second.status).toBe(status);
+    if (status === 409) expect(second.body.error).toMatchObject({ code: "conflict", details: { unknown: true } });
+    expect(count.runs).toBe(1);
+  });
+
+  it("has an unknown outcome if its function ended because the client has left [ONCE-5]", async () => {
+    const leaving = new AbortController();
+    const { call, count } = createOnceApp(async () => {
+      leaving.abort();
+      request.signal.throwIfAborted();
+    });
+    await call("a", KEY, {}, leaving.signal).catch(() => undefined);
+    await expect.poll(async () => (await call("a", KEY)).body.error?.details).toEqual({ unknown: true });
+    expect(count.runs).toBe(1);
+  });
+
+  it("does not count a run whose arguments were refused", async () => {
+    const { call, count } = createOnceApp((text) => text, {
+      validate: {
+        text: {
+          "~standard": {
+            version: 1,
+            vendor: "test",
+            validate: (value: unknown) =>
+              count.runs >= 0 && isOpen ? { value } : { issues: [{ message: "Closed." }] },
+          },
+        } as never,
+      },
+    });
+    let isOpen = false;
+    expect((await call("a", KEY)).status).toBe(422);
+    isOpen = true;
+    expect((await call("a", KEY)).status).toBe(200);
+    expect(count.runs).toBe(1);
+  });
+
+  it.each(["short", "0123456789abcde", "0123456789abcdef!", "x".repeat(129)])("refuses the key %j", async (key) => {
+    const { call, count } = createOnceApp();
+    expect((await call("a", key)).body.error.code).toBe("validation_error");
+    expect(count.runs).toBe(0);
+  });
+
+  it("is refused when more than 4 MiB would be kept for a client, without running [ONCE-6]", async () => {
+    const { app, call, count } = createOnceApp(() => "x".repeat(60_000));
+    let refused: Awaited<ReturnType<typeof call>> | undefined;
+    for (let i = 0; i < 80 && !refused; i++) {
+      const response = await call("a", `${KEY}-${i}`);
+      if (response.status === 429) refused = response;
+    }
+    expect(refused?.body.error.code).toBe("rate_limited");
+    expect(count.runs).toBeGreaterThan(65);
+    expect(count.runs).toBeLessThan(72);
+    const cookie = await signIn(app, "ada");
+    expect((await call("a", KEY, { cookie })).status).toBe(200); // another client
+  });
+});
+
+describe("a form of an idempotent function", () => {
+  it("has a key of its own in each rendering, and runs once for it and its fields [ONCE-7]", async () => {
+    const { app, count } = createOnceApp(() => null);
+    const [one, two] = [await formAddress(app), await formAddress(app)];
+    expect(one).toMatch(/\?__form=save~[\da-f]{32}$/);
+    expect(two).not.toBe(one);
+    const responses = await Promise.all([send(app, one, "a"), send(app, one, "a"), send(app, one, "a")]);
+    expect(responses.map(({ status, headers }) => [status, headers.get("location")])).toEqual(
+      Array(3).fill([303, "/"]),
+    );
+    expect(count.runs).toBe(1);
+    await send(app, one, "b");
+    await send(app, two, "a");
+    expect(count.runs).toBe(3);
+  });
+
+  it("shows the first result and the first error again, with the text that was typed", async () => {
+    const { app, count } = createOnceApp((text) => {
+      throw new RPCError("conflict", `No ${text}.`);
+    });
+    const address = await formAddress(app);
+    const pages = [await send(app, address, "tea"), await send(app, address, "tea")];
+    for (const page of pages) {
+      expect(page.status).toBe(409);
+      expect(await page.text()).toContain("No tea.");
+    }
+    expect(count.runs).toBe(1);
+  });
+
+  it("runs once when a script sends it", async () => {
+    const { app, count } = createOnceApp();
+    const sendByScript = () => {
+      const body = new FormData();
+      body.append("text", "a");
+      const headers = { origin: "http://shop.example", "idempotency-key": KEY };
+      return getPage(app, "/__web/form/save", { method: "POST", body, headers });
+    };
+    expect(await (await sendByScript()).json()).toEqual({ result: "a" });
+    expect(await (await sendByScript()).json()).toEqual({ result: "a" });
+    expect(count.runs).toBe(1);
+  });
+
+  it("keeps its page out of the cache of pages", async () => {
+    const save = compiledServer("save", () => null, { options: { idempotent: true } });
+    const page = compiledPage("/", () => h("form", { action: save as unknown as string }), { cache: { seconds: 60 } });
+    const response = await getPage(createTestApp({ save, page }), "/");
+    expect(response.headers.get("cache-control")).toBe("private, no-store");
+  });
+});
+
+describe("the option idempotent", () => {
+  it("is refused for a stream, for a function that takes files, and for another value", () => {
+    const options = { idempotent: true };
+    expect(() => compiledServer("count", function* () {}, { stream: true, options })).toThrow(/it is a stream/);
+    const params = { file: { type: "any", files: "one" } } as const;
+    expect(() => compiledServer("store", () => null, { params, options })).toThrow(/its parameter file takes files/);
+    const invalid = { idempotent: 1 } as unknown as ServerOptions;
+    expect(() => compiledServer("save", () => null, { options: invalid })).toThrow(/must be true or false/);
+  });
+});

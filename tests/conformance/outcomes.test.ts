@@ -1,0 +1,80 @@
+/** The stores of outcomes of idempotent functions: the same over every bus. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NatsServer } from "#test/nats-server";
+import { RedisServer } from "#test/redis-server";
+import type { OutcomeStore } from "../../src/backends/index.ts";
+import { memory } from "../../src/backends/index.ts";
+import { MemoryOutcomes } from "../../src/backends/memory/outcomes.ts";
+import { nats } from "../../src/backends/nats/index.ts";
+import { redis } from "../../src/backends/redis/index.ts";
+
+const MINUTES = 60_000;
+
+describe.each([
+  ["in memory", async () => ({ url: "", stop: () => Promise.resolve() }), () => memory()],
+  ["in Redis", () => RedisServer.start(), (url: string) => redis(url)],
+  ["in NATS", () => NatsServer.start(), (url: string) => nats(url)],
+] as const)("outcomes %s", (name, start, open) => {
+  let server: { readonly url: string; stop(): Promise<unknown> };
+  let buses: ReturnType<typeof memory>[];
+  let stores: OutcomeStore[];
+  beforeAll(async () => {
+    server = await start();
+    const first = open(server.url);
+    buses = name === "in memory" ? [first] : [first, open(server.url)];
+    stores = [first, buses[1] ?? first].map(({ outcomes }) => outcomes as OutcomeStore);
+  });
+  afterAll(async () => {
+    await Promise.all((buses ?? []).map((bus) => bus.close()));
+    await server?.stop();
+  });
+  const store = (at: number) => stores[at] as OutcomeStore;
+
+  it("are claimed by exactly one of many at once, in all processes", async () => {
+    const key = randomUUID();
+    const claims = Array.from({ length: 20 }, (_, i) => store(i % 2).claim(key, `claim ${i}`));
+    const results = await Promise.all(claims);
+    const winner = results.indexOf(null);
+    expect(results.filter((result) => result === null)).toHaveLength(1);
+    expect(new Set(results)).toEqual(new Set([null, `claim ${winner}`]));
+  });
+
+  it("are replaced, read by claims of other processes, and removed", async () => {
+    const key = randomUUID();
+    await store(0).claim(key, "claim");
+    const text = JSON.stringify({ json: "ü\u0000".repeat(10_000) });
+    await store(0).write(key, text);
+    expect(await store(1).claim(key, "second")).toBe(text);
+    await store(1).remove(key);
+    await store(1).remove(key);
+    expect(await store(0).claim(key, "third")).toBeNull();
+    expect(await store(1).claim(randomUUID(), "other key")).toBeNull();
+  });
+});
+
+describe("outcomes in memory", () => {
+  it("are kept for 10 minutes", async () => {
+    let now = 0;
+    const outcomes = new MemoryOutcomes(() => now);
+    await outcomes.claim("a", "1");
+    now = 10 * MINUTES - 1;
+    expect(await outcomes.claim("a", "2")).toBe("1");
+    now = 10 * MINUTES;
+    expect(await outcomes.claim("a", "2")).toBeNull();
+  });
+
+  it("take at most their maximum, and drop the oldest above it", async () => {
+    const outcomes = new MemoryOutcomes(() => 0, 3 * 1256);
+    for (const key of ["a", "b", "c"]) await outcomes.claim(key, "x".repeat(500));
+    expect(outcomes.bytes).toBe(3 * 1256);
+    await outcomes.claim("d", "x".repeat(500));
+    expect(outcomes.bytes).toBe(3 * 1256);
+    expect(await outcomes.claim("b", "")).not.toBeNull();
+    expect(await outcomes.claim("a", "")).toBeNull();
+    await outcomes.remove("b");
+    await outcomes.remove("c");
+    await outcomes.remove("d");
+    expect(outcomes.bytes).toBe(256);
+  });
+});

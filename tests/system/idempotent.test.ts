@@ -1,0 +1,101 @@
+/**
+ * Functions with the option `idempotent` in several processes: a submission runs once, also if the process that runs it is killed.
+ */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppProcess, sharedEnv } from "#test/app-process";
+import { NatsServer } from "#test/nats-server";
+import { RedisServer } from "#test/redis-server";
+import { build } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+
+const FILES = {
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as orders from "./orders.server.tsx";
+    export default new App({ modules: [orders], rate: false });`,
+  "src/orders.server.tsx": `
+    import { appendFileSync } from "node:fs";
+    import { page, server } from "tsweb";
+    export const order = server({ idempotent: true }, async (item: string, ms: number = 0) => {
+      appendFileSync("runs", item + "\\n");
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return item + " of " + process.pid;
+    });
+    export const shop = page("/", () => <form action={order}><input name="item" value="tea" /><button>Order</button></form>);`,
+};
+
+let project: TestProject;
+beforeAll(async () => {
+  project = TestProject.fromFiles(FILES);
+  await build(project.dir);
+});
+afterAll(() => project?.remove());
+
+function runsOf(item: string): number {
+  return readFileSync(project.file("runs"), "utf8")
+    .split("\n")
+    .filter((line) => line === item).length;
+}
+
+async function order({ address }: AppProcess, key: string, args: object) {
+  const headers = { "content-type": "application/json", "idempotency-key": key };
+  const response = await fetch(`${address}/__web/rpc/order`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ args }),
+  });
+  return response.json();
+}
+
+describe.each([
+  ["Redis", () => RedisServer.start()],
+  ["NATS", () => NatsServer.start()],
+])("an idempotent function in two processes on %s", (_, start) => {
+  let bus: RedisServer | NatsServer;
+  let apps: [AppProcess, AppProcess];
+  beforeAll(async () => {
+    bus = await start();
+    const env = sharedEnv(bus.url);
+    apps = await Promise.all([AppProcess.start(project.dir, env), AppProcess.start(project.dir, env)]);
+  });
+  afterAll(async () => {
+    await Promise.all((apps ?? []).map((app) => app.stop()));
+    await bus?.stop();
+  });
+
+  it("runs once for calls and forms that reach both at once [ONCE-8]", async () => {
+    const [key, item] = [randomUUID(), randomUUID()];
+    const calls = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => order(apps[(i % 2) as 0 | 1], key, { item, ms: 50 })),
+    );
+    expect(new Set(calls.map(({ result }) => result)).size).toBe(1);
+    expect(runsOf(item)).toBe(1);
+    const html = await (await fetch(apps[0].address)).text();
+    const action = /action="([^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
+    const form = randomUUID();
+    const pages = await Promise.all(
+      apps.map(async ({ address }) => {
+        const body = new URLSearchParams({ item: form });
+        return (await fetch(address + action, { method: "POST", body, headers: { origin: address } })).status;
+      }),
+    );
+    expect(pages).toEqual([200, 200]);
+    expect(runsOf(form)).toBe(1);
+  });
+
+  it("is not known afterwards if the process that ran it was killed, and does not run again [ONCE-9]", async () => {
+    const [key, item] = [randomUUID(), randomUUID()];
+    const cut = order(apps[0], key, { item, ms: 60_000 }).catch(() => "cut off");
+    await expect.poll(() => runsOf(item)).toBe(1);
+    await apps[0].kill();
+    expect(await cut).toBe("cut off");
+    const startMs = performance.now();
+    const { error } = await order(apps[1], key, { item, ms: 60_000 });
+    expect(error).toMatchObject({ code: "conflict", details: { unknown: true } });
+    expect(performance.now() - startMs).toBeLessThan(12_000);
+    expect(runsOf(item)).toBe(1);
+    await apps[0].restart();
+  }, 30_000);
+});
