@@ -94,6 +94,7 @@ describe("tsweb", () => {
       "BeforeResult",
       "Bus",
       "Call",
+      "CallOptions",
       "ChannelMessage",
       "ChannelOptions",
       "Channels",
