@@ -64,15 +64,22 @@ export function verifyPresence(
   // Signed, so it is JSON; another version of tsweb may have signed another form.
   const [version, expiresAt, tag, id, channel, user, issuedAt] = JSON.parse(text.slice(0, lineFeed));
   if (version !== VERSION) return null;
-  const isHolder =
-    tag === null || (sid !== null && constantTimeEqual(Buffer.from(signInTag(sid)), Buffer.from(String(tag))));
   const data = text.slice(lineFeed + 1);
-  return { channel, id, user, data, tag, issuedAt, expiresAt, expired: now >= expiresAt || !isHolder };
+  return { channel, id, user, data, tag, issuedAt, expiresAt, expired: now >= expiresAt || !isHolder(tag, sid) };
 }
 
 /** Returns what identifies a sign-in in tokens: 64 bits of its hash, as in a feed. */
 export function signInTag(sid: string): string {
   return createHash("sha256").update(sid).digest().subarray(0, TAG_BYTES).toString("base64url");
+}
+
+/**
+ * Returns whether a sign-in may use a token with a tag. One that was issued to a signed-out client may be used by anybody, as a
+ * feed.
+ */
+export function isHolder(tag: string | null, sid: string | null): boolean {
+  if (tag === null) return true;
+  return sid !== null && constantTimeEqual(Buffer.from(signInTag(sid)), Buffer.from(String(tag)));
 }
 
 /** Splits what a page sends: its token, and the version of the list that it has, if any. */

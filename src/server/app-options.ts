@@ -65,7 +65,10 @@ export interface AppOptions extends SecurityOptions {
    * Default: `{ calls: 120, seconds: 60 }`, which the development server does not apply. `false`: no limit.
    */
   readonly rate?: AppRate | false;
-  /** The time limit of a call, in seconds, above 0. A function's own option takes precedence. Default: no limit. */
+  /**
+   * The time limit of a call or a run of a query, in seconds, above 0. The option of a function or query takes precedence. Default: no
+   * limit, and 30 for queries.
+   */
   readonly rpc_timeout?: number;
   /**
    * The maximum size of a request body of functions, forms and routes, in bytes. A function's or route's own `max_body`

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MAX_QUERY_TOKEN_CHARS } from "../../protocol/index.ts";
-import { constantTimeEqual, type PurposeKeys, signToken, verifyToken } from "../../session/index.ts";
-import { signInTag } from "../presence-token.ts";
+import { type PurposeKeys, signToken, verifyToken } from "../../session/index.ts";
+import { isHolder, signInTag } from "../presence-token.ts";
 
 /** A query with arguments, as its token and its id contain it. */
 export interface QueryText {
@@ -71,12 +71,6 @@ export function verifyQuery(
   if (version !== VERSION) return null;
   const expired = now >= expiresAt || !isHolder(tag, sid);
   return { name, hash, channels, argsText: text.slice(lineFeed + 1), tag, expiresAt, expired };
-}
-
-/** Returns whether a token with a tag may be used by a sign-in. One of a signed-out client may be used by anybody, as a feed. */
-function isHolder(tag: string | null, sid: string | null): boolean {
-  if (tag === null) return true;
-  return sid !== null && constantTimeEqual(Buffer.from(signInTag(sid)), Buffer.from(String(tag)));
 }
 
 /**
