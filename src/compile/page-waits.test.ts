@@ -23,10 +23,13 @@ describe("the waits of pages", () => {
     expect(code).toContain('await _waited(load(await _waited(next(a), "next(a)", 2)), "load(await next(a))", 2)');
   });
 
+  it("keeps two expressions one argument", () => {
+    expect(compile("async () => { await (a, b); return null; }")).toContain('await _waited((a, b), "(a, b)", 2);');
+  });
+
   it.each([
     ["the function of Later", "() => <Later>{async () => <p>{await load()}</p>}</Later>"],
     ["another inner function", "async () => { const f = async () => await load(); return <p>{f.name}</p>; }"],
-    ["two expressions", "async () => { await (a, b); return null; }"],
     ["a page without await", "() => null"],
   ])("leaves %s as it is", (_, fn) => {
     expect(compile(fn)).not.toContain("waited");

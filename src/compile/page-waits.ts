@@ -21,8 +21,7 @@ export function emitWaits(text: MagicString, { declarations, source }: ModuleFac
   let isUsed = false;
   const visit = (node: Node) => {
     if (isFunctionNode(node)) return;
-    // In `await (a, b)`, both would be arguments.
-    if (node.type === "AwaitExpression" && node.argument.type !== "SequenceExpression") {
+    if (node.type === "AwaitExpression") {
       const { start, end } = node.argument;
       const { line } = sourceLocation(source, node.start);
       text.appendLeft(start, `${name}(`);
