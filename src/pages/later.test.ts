@@ -5,6 +5,7 @@ import { pageSettings } from "#test/render-page";
 import { requestContextOf } from "#test/request-context";
 import type { AppOptions } from "../app.ts";
 import { redirect, request, run, runInContext } from "../http/index.ts";
+import { publish } from "../live/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { visitor } from "../testing/index.ts";
@@ -335,6 +336,27 @@ describe("a part of a cached page", () => {
     const { navigate } = serve(render, { page: { cache: { seconds: 60 } } });
     expect((await navigate()).status).toBe(500);
     expect(await (await navigate()).text()).toContain("<body>good</body>");
+  });
+});
+
+describe("a part in a prefetch", () => {
+  const headers = { "sec-purpose": "prefetch" };
+
+  it("is sent as in a page", async () => {
+    const { navigate } = serve(() => later(() => "part"));
+    expect(partOf(await (await navigate({ headers })).text())).toBe("part");
+  });
+
+  it.each(["navigate", "cors"])("has no effect: the page is loaded again at the click, with mode %s", async (mode) => {
+    const effect = async () => {
+      await publish("room", 1).catch(() => undefined); // the application may catch the error
+      return "done";
+    };
+    const { app, errors } = serve(() => later(effect));
+    const response = await getPage(app, "/", { headers: { ...headers, "sec-fetch-mode": mode } });
+    if (mode === "cors") expect(response.status).toBe(503);
+    else expect(partOf(await response.text())).toBe('<meta http-equiv="refresh" content="0">');
+    expect(errors()).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import {
   isAbortError,
   isPromise,
   logRefusal,
+  PrefetchError,
   Redirect,
   type RequestContext,
   runInContext,
@@ -226,8 +227,10 @@ class PageParts {
     const { context } = this.#owner;
     try {
       if (!outcome.ok) throw outcome.error;
-      return runInContext(context, () => this.#renderMarkup(part, checkedMarkup(outcome.value)));
+      const rendered = runInContext(context, () => this.#renderMarkup(part, checkedMarkup(outcome.value)));
+      return this.#isRefusedPrefetch(part) ? this.#reload(part) : rendered;
     } catch (error) {
+      if (this.#isRefusedPrefetch(part)) return this.#reload(part);
       if (context.shared) throw error; // it must not be kept in a page for all clients
       if (!isAbortError(error, context.inbound.signal)) this.#log(part, error);
       return runInContext(context, () => this.#renderError(part, error));
@@ -253,6 +256,24 @@ class PageParts {
       state.parts.isRendering = false;
       state.forms.open = null;
     }
+  }
+
+  /**
+   * Returns whether a part has had an effect that a prefetch may not have, also if it has caught the error. A page as a whole is then
+   * answered with 503.
+   */
+  #isRefusedPrefetch(part: Part): boolean {
+    const { context, state, log } = this.#owner;
+    const { unavailable } = context;
+    if (!state.parts.isStreamed || !(unavailable instanceof PrefetchError)) return false;
+    if (state.development) log.warn({ id: context.id }, `${this.#describe(part)}: ${unavailable.message}`);
+    return true;
+  }
+
+  /** Returns what loads the page again, without a script, once the user has clicked its link: only then is it parsed. */
+  #reload(part: Part): RenderedPart {
+    const firstIsland = this.#owner.state.islands.length;
+    return { part, html: '<meta http-equiv="refresh" content="0">', islands: [], firstIsland };
   }
 
   /** Renders the error page of the application in the place of a part: without a layout. */
