@@ -29,18 +29,8 @@ const load = async (...path) => (await runnerImport(join(root, "tests", ...path)
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 /** The test files of tests/browser that run in the full Chromium, with all variants. */
 const BROWSER = [
-  ...[
-    "accounts",
-    "accounts-interface",
-    "accounts-providers",
-    "auth-codes-and-links",
-    "passkeys",
-    "chat",
-    "chat-live",
-    "board",
-    "calls",
-  ],
-  ...["forms", "forms-enhanced", "layouts", "live-client"],
+  ...["accounts", "accounts-interface", "accounts-providers", "auth-codes-and-links", "passkeys"],
+  ...["chat", "chat-live", "board", "calls", "forms", "forms-enhanced", "layouts", "live-client"],
 ];
 /** The test files that do more in the matrix, by the name of the target. */
 const TEST_FILES = {

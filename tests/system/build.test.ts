@@ -222,13 +222,18 @@ describe("an application that uses every feature", () => {
 });
 
 describe("a small application", () => {
-  it("without views, styles and files has a page without scripts", async () => {
-    const project = createProject({ "src/app.ts": APP, "src/pages.server.tsx": PAGE });
+  it("without views and styles has a page without scripts, and serves its public files", async () => {
+    const project = createProject({ "src/app.ts": APP, "src/pages.server.tsx": PAGE, "public/a/b.txt": "public" });
+    symlinkSync("a/b.txt", project.file("public/link.txt"));
     await build(project.dir);
-    const { status, body } = await get(await startInEmptyFolder(project.dir), "/");
+    const server = await startInEmptyFolder(project.dir);
+    const { status, body } = await get(server, "/");
     expect(status).toBe(200);
     expect(body).not.toMatch(/<script|<link/);
     expect(project.read("dist/manifest.mjs")).not.toContain("assetBase"); // no page is searched for asset URLs
+    for (const path of ["/a/b.txt", "/link.txt"]) {
+      expect(await get(server, path)).toMatchObject({ status: 200, body: "public" });
+    }
   });
 
   it("replaces the prefix of asset URLs by its base, also that of BASE_URL", async () => {
@@ -239,16 +244,6 @@ describe("a small application", () => {
     await build(project.dir);
     const { body } = await get(await startInEmptyFolder(project.dir), "/shop/");
     expect(body).toContain("<h1>/shop/logo.svg</h1>");
-  });
-
-  it("with a page and public files serves both", async () => {
-    const project = createProject({ "src/app.ts": APP, "src/pages.server.tsx": PAGE, "public/a/b.txt": "public" });
-    symlinkSync("a/b.txt", project.file("public/link.txt"));
-    await build(project.dir);
-    const server = await startInEmptyFolder(project.dir);
-    for (const path of ["/a/b.txt", "/link.txt"]) {
-      expect(await get(server, path)).toMatchObject({ status: 200, body: "public" });
-    }
   });
 
   it("with style sheets and no views has no scripts", async () => {
