@@ -122,7 +122,7 @@ beforeAll(async () => {
   [servers.built, servers.dev, browser] = await Promise.all([
     startBuilt(project.dir, { WEB_ENV: "development" }),
     startDev(project.dir),
-    launch(),
+    launch({ fullBrowser: false }),
   ]);
 });
 
