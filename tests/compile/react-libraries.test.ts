@@ -26,7 +26,7 @@ let project: TestProject;
 let browser: Browser;
 
 beforeAll(async () => {
-  [project, browser] = await Promise.all([createReactProject(), launch()]);
+  [project, browser] = await Promise.all([createReactProject(), launch({ fullBrowser: false })]);
 });
 afterAll(async () => {
   await browser?.close();
