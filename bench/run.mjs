@@ -1,13 +1,25 @@
 // npm run bench                          the complete run, in about 15 minutes
 // npm run bench -- --quick               the same with few rounds, in about 3 minutes
-// npm run bench -- calls --node 24       one of: calls, pages, live, startup, dev, growth, sizing, revocations, wakeups, fast
+// npm run bench -- calls --node 24       one of: calls, pages, live, startup, dev, growth, sizing, queries, revocations, wakeups, fast
 // npm run bench -- --guard <revision>    compares this tree with another revision; fails if this one is slower
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, requireNode, root } from "../scripts/setup.mjs";
 
-const BENCHES = ["calls", "pages", "live", "startup", "dev", "growth", "sizing", "revocations", "wakeups", "fast"];
+const BENCHES = [
+  "calls",
+  "pages",
+  "live",
+  "startup",
+  "dev",
+  "growth",
+  "sizing",
+  "queries",
+  "revocations",
+  "wakeups",
+  "fast",
+];
 
 /** What a complete run measures. The others take further minutes, and have no peers to be compared with. */
 const COMPLETE = ["calls", "pages", "live", "startup", "dev"];

@@ -14,6 +14,7 @@ const COMPLETE = {
   growth: { sizes: [25, 50, 100, 200, 400] },
   sizing: { rounds: 3, seconds: 3, connections: 1_000 },
   wakeups: { rounds: 9, seconds: 0.3 },
+  queries: { connections: 5_000, seconds: 10 },
   fast: { rounds: 200, connections: 8 },
   guard: { ...LOAD, rounds: 12 },
 };
@@ -27,6 +28,7 @@ const QUICK = {
   growth: { sizes: [25, 50] },
   sizing: { rounds: 1, seconds: 1, connections: 1_000 },
   wakeups: { rounds: 3, seconds: 0.3 },
+  queries: { connections: 500, seconds: 5 },
   fast: { rounds: 30, connections: 8 },
 };
 

@@ -1,4 +1,5 @@
 import { App } from "tsweb";
+import * as board from "./board.server.ts";
 import * as echo from "./echo.server.ts";
 import * as live from "./live.server.ts";
 import * as table from "./table.server.tsx";
@@ -7,4 +8,4 @@ import * as table from "./table.server.tsx";
 // set to check that calls are counted.
 const calls = Number(process.env.BENCH_CALL_LIMIT ?? 1_000_000_000);
 
-export default new App({ title: "Bench", modules: [echo, live, table], rate: { calls, seconds: 60 } });
+export default new App({ title: "Bench", modules: [board, echo, live, table], rate: { calls, seconds: 60 } });

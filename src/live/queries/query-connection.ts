@@ -96,7 +96,8 @@ export class QueryConnection implements QueryConnections {
 
   /** Whether there is no frame, as far as is known. */
   get isEmpty(): boolean {
-    return this.#ownFrames.length === 0 && this.#news.size === 0;
+    if (this.#ownFrames.length > 0) return false;
+    return ![...this.#news].some((receiver) => receiver.hasNews && this.#mayReceive(receiver));
   }
 
   /** Whether a query has yet to run for the client: its value is outdated. */

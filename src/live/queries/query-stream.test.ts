@@ -160,3 +160,92 @@ describe("a query that decides who may see its value", () => {
     await vi.waitFor(() => expect(client.first.value).toBe("changed"));
   });
 });
+
+describe("a poll with a query", () => {
+  it("returns nothing for the value that the page has, and the last one after a change", async () => {
+    const client = clientOf([await handleOf()]);
+    await client.poll();
+    expect(client.first.frames).toEqual([]);
+    read.mockReturnValue(rowsOf("a", "changed", "c"));
+    bus.suppressesNotifications = true; // the message is on its way
+    await app.publish("board:1", null);
+    await client.poll();
+    expect(client.first.value).toEqual(rowsOf("a", "changed", "c"));
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it("waits for a change", async () => {
+    const client = clientOf([await handleOf()]);
+    const polling = client.poll(25);
+    await vi.waitFor(() => expect(bus.listenerCounts.get("board:1")).toBe(1));
+    read.mockReturnValue(rowsOf("changed"));
+    await app.publish("board:1", null);
+    await polling;
+    expect(client.first.value).toEqual(rowsOf("changed"));
+  });
+
+  it("has 128 KiB of frames at most, and at least one; the rest is in the next ones", async () => {
+    read.mockReturnValue("x".repeat(100 * 1024));
+    const client = clientOf(await Promise.all(["1", "2", "3", "4"].map((board) => handleOf("show", { board }))));
+    for (const query of client.queries.values()) query.version = undefined;
+    const framesOf = () => [...client.queries.values()].map(({ frames }) => frames.length).sort();
+    expect(await client.poll()).toBe(true);
+    expect(framesOf()).toEqual([0, 0, 1, 1]);
+    expect(await client.poll()).toBe(false);
+    expect(framesOf()).toEqual([1, 1, 1, 1]);
+  });
+
+  it("gets 503 while the bus cannot be read", async () => {
+    const client = clientOf([await handleOf()]);
+    bus.isUnreachable = true;
+    const headers = { "content-type": "application/json" };
+    const response = await send("/__web/poll", { method: "POST", headers, body: JSON.stringify(client.body) });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+  });
+});
+
+describe("a query of a signed-in user", () => {
+  it("ends with the sign-out, and the event stream with a revocation", async () => {
+    const alice = await signIn("alice");
+    const [signedOut, revoked] = [
+      clientOf([await handleOf("show_mine", {}, alice)], alice),
+      clientOf([await handleOf("show_mine", {}, alice)], alice),
+    ];
+    await signedOut.open();
+    await call("leave", {}, alice);
+    await vi.waitFor(() => expect(signedOut.first.frames).toEqual([{ ended: signedOut.first.token }]));
+    await revoked.open();
+    await call("end", {}, alice);
+    await revoked.done;
+    read.mockReturnValue("changed");
+    await app.publish("mine", null);
+    await revoked.open();
+    await vi.waitFor(() => expect(revoked.first.frames).toEqual([{ ended: revoked.first.token }]));
+  });
+
+  it("is not one of another user, whose request has the token", async () => {
+    const [alice, bob] = [await signIn("alice"), await signIn("bob")];
+    const handle = await handleOf("show_mine", {}, alice);
+    const clients = [clientOf([handle], bob), clientOf([handle])];
+    await Promise.all(clients.map((client) => client.open()));
+    await app.publish("mine", null);
+    for (const { first } of clients) {
+      await vi.waitFor(() => expect(first.frames).toEqual([{ ended: handle.query }]));
+    }
+  });
+});
+
+it("pages with tokens of their own share a query, as long as one token is valid", async () => {
+  const alice = await signIn("alice");
+  const [own, other] = [await handleOf("show", { board: "1" }, alice), await handleOf()];
+  const response = await send("/__web/poll", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ queries: [`${own.query}~${own.v}`, other.query] }),
+  });
+  // The first token is of a sign-in that the request has not.
+  expect((await response.json()).query).toEqual([
+    [own.id, { ended: own.query }],
+    [own.id, { v: expect.any(String), value: own.value }],
+  ]);
+});
