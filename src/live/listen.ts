@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Message, Position } from "../backends/index.ts";
 import { ConfigError, rejectUnknownOptions } from "../config/index.ts";
-import { currentContext } from "../http/index.ts";
+import { currentContext, rejectInQuery } from "../http/index.ts";
 import { type GapReason, type ListenedMessage, type MessageByName, START } from "../protocol/index.ts";
 import { requireReadOldest } from "./app-bus.ts";
 import { busOfListener } from "./app-registry.ts";
@@ -96,6 +96,7 @@ export function listen<T = MessageByName, Name extends string = string>(
   name: Name,
   options: ListenOptions = {},
 ): LiveMessages<ListenedMessage<T, Name>> {
+  rejectInQuery("listen()");
   checkChannelName(name, "listen");
   checkOptions(options);
   const bus = busOfListener(options.app);

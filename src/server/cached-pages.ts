@@ -9,6 +9,7 @@ import {
   type MaybeAsync,
   publicOrigin,
   type RequestContext,
+  rejectInQuery,
   runOutsideRequests,
   SharedRendering,
 } from "../http/index.ts";
@@ -251,6 +252,7 @@ function codingOf({ html }: CachedPage, acceptEncoding: string | null): ReturnTy
  * @example await revalidate(`/news/${id}`);
  */
 export async function revalidate(path: string): Promise<void> {
+  rejectInQuery("revalidate()");
   if (!isSitePath(path)) throw new TypeError(`revalidate(): ${JSON.stringify(path)} is not a path of this site.`);
   const pages = cachedPagesOf.get(currentBus("revalidate"));
   if (!pages) throw noPageError(path);

@@ -17,6 +17,8 @@ describe("a query that does what fails in every run", () => {
     ["publish", "await «publish(board);"],
     ["publish", "await «tsweb.publish(board);"],
     ["publish", "return rows.map(async () => { await «publish(board); });"],
+    ["revalidate", "await «tsweb.revalidate(board);"],
+    ["listen", "for await (const _ of «tsweb.listen(board));"],
     ["channel", "return «channel(board);"],
     ["presence", "return «presence(board);"],
     ["send_file", "return «send_file(board);"],

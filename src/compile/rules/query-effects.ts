@@ -2,7 +2,7 @@ import { importedNameOf, type ModuleFacts, tswebMemberOf } from "../modules/inde
 import { CompileError, type Node, type Scope, unwrapChain, walkScoped } from "../syntax/index.ts";
 
 /** The functions of `tsweb` that change something, or belong to the request of one client. */
-const FUNCTIONS: ReadonlySet<string> = new Set(["publish", "channel", "presence", "send_file"]);
+const FUNCTIONS: ReadonlySet<string> = new Set(["publish", "revalidate", "listen", "channel", "presence", "send_file"]);
 const SESSION_CHANGES: ReadonlySet<string> = new Set(["login", "logout", "revoke"]);
 
 /**

@@ -7,8 +7,9 @@ import { requestContext, runWithCookie, signInCookie, testConfig } from "#test/r
 import { RPCError, ValueError } from "../../errors.ts";
 import { ContextValues, once, redirect, request, runInContext } from "../../http/index.ts";
 import { MAX_QUERY_VALUE_BYTES } from "../../protocol/index.ts";
+import { revalidate } from "../../server/index.ts";
 import { currentSession, session, type VerifiedSession } from "../../session/index.ts";
-import { channel, presence, publish } from "../index.ts";
+import { channel, listen, presence, publish } from "../index.ts";
 import type { QueryCall } from "./definition.ts";
 import { queryOf } from "./query.ts";
 import { type QueryHost, receiverError, runForSession, runShared } from "./query-run.ts";
@@ -289,6 +290,8 @@ const uses: [name: string, use: () => unknown][] = [
   ["presence()", () => presence("a")],
   ["cards.live()", () => compiledQuery("cards", { on: ["a"] }, () => 1).live()],
   ["publish()", () => publish("a")],
+  ["listen()", () => listen("a")],
+  ["revalidate()", () => revalidate("/")],
 ];
 
 describe("a query is outside every request", () => {
