@@ -91,58 +91,47 @@ const sources = new Map<string, Source>();
 export function live<Value>(handle: LiveHandle<Value>): Live<Value> {
   if (process.env.NODE_ENV !== "production") checkLiveHandle(handle);
   const source = sourceOf(handle);
-  const { list, use, mount } = slot("live", (component) => createList(source, component));
-  use(source);
-  on_mount(mount);
+  const list = slot("live", (component) => createList(source, component));
+  if (list.source !== source) {
+    const isMounted = leave(list);
+    list.source = source;
+    if (isMounted) enter(list);
+  }
+  on_mount(() => {
+    enter(list);
+    return () => leave(list);
+  });
   return list as Live as Live<Value>; // the value of a source has the type of its handle
 }
 
-/** Returns the list of a component, which shows a source, or another one after `use`. */
-function createList(source: Source, component: Component) {
-  let isMounted = false;
-
-  const list: RenderedList = {
+function createList(source: Source, component: Component): RenderedList {
+  return {
     source,
     component,
     get value() {
-      return list.source.shown;
+      return this.source.shown;
     },
     get error() {
-      return list.source.error;
+      return this.source.error;
     },
     get pending() {
-      return list.source.pending;
+      return this.source.pending;
     },
   };
+}
 
-  function enter(): void {
-    list.source.lists.add(list);
-    if (!displays.has(list.source)) addDisplay(list.source);
-  }
+/** Keeps the source of a list current, and renders its component with each change. */
+function enter(list: RenderedList): void {
+  list.source.lists.add(list);
+  if (!displays.has(list.source)) addDisplay(list.source);
+}
 
-  function leave(): void {
-    const { lists } = list.source;
-    lists.delete(list);
-    if (!lists.size) removeDisplay(list.source);
-  }
-
-  return {
-    list,
-    use(next: Source) {
-      if (next === list.source) return;
-      if (isMounted) leave();
-      list.source = next;
-      if (isMounted) enter();
-    },
-    mount() {
-      isMounted = true;
-      enter();
-      return () => {
-        isMounted = false;
-        leave();
-      };
-    },
-  };
+/** Ends what {@link enter} has begun. @returns whether it had */
+function leave(list: RenderedList): boolean {
+  const { lists } = list.source;
+  const isMounted = lists.delete(list);
+  if (!lists.size) removeDisplay(list.source);
+  return isMounted;
 }
 
 /** Returns the source of a handle. While no component shows its value, another handle is at least as likely to be current. */
