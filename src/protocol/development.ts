@@ -6,6 +6,9 @@ export const PANEL_PATH = "/__web/dev";
 /** The path that responds with the version of the application's files, see `EditVersions`. */
 export const EDITS_PATH = "/__web/dev/@tsweb/edits";
 
+/** The same path, with a response that clears the pages that the browser has prefetched. */
+export const EDITED_PATH = `${EDITS_PATH}?edited`;
+
 /** The header with the time since the last edit, in milliseconds, of the response with the version of the files. */
 export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
 

@@ -28,6 +28,7 @@ export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
 export {
   EDIT_AGE_HEADER,
   EDIT_EFFECT_HEADER,
+  EDITED_PATH,
   EDITS_PATH,
   ERROR_EVENT,
   HYDRATION_PROBLEM_EVENT,

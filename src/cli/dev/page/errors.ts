@@ -5,6 +5,7 @@
 import {
   EDIT_AGE_HEADER,
   EDIT_EFFECT_HEADER,
+  EDITED_PATH,
   EDITS_PATH,
   HYDRATION_PROBLEM_EVENT,
   PAGE_CHECK_EVENT,
@@ -19,6 +20,14 @@ declare global {
   interface WindowEventMap {
     readonly [HYDRATION_PROBLEM_EVENT]: CustomEvent<() => void>;
   }
+}
+
+// What the browser has prefetched is older than an edit. After one of a server module, the page is reloaded.
+hot.on("vite:afterUpdate", clearPrefetches);
+if (navigationEntry()?.type === "reload") void clearPrefetches();
+
+async function clearPrefetches(): Promise<void> {
+  await fetch(EDITED_PATH, { cache: "no-store" }).catch(() => undefined); // the server restarts
 }
 
 const RELOAD_INTERVAL_MS = 10_000;
@@ -78,8 +87,11 @@ async function readEffectAge(): Promise<number> {
 
 /** Returns when the page was requested, in milliseconds; `NaN` if the browser does not know it. */
 function requestTime(): number {
-  const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[]; // by its type
-  return navigation?.requestStart ?? Number.NaN;
+  return navigationEntry()?.requestStart ?? Number.NaN;
+}
+
+function navigationEntry(): PerformanceNavigationTiming | undefined {
+  return (performance.getEntriesByType("navigation") as PerformanceNavigationTiming[])[0]; // by its type
 }
 
 // An edit of a view updates the page in place, without the server, so the server has neither rendered the edited view nor

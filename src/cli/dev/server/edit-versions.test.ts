@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "#test/listen";
-import { EDIT_AGE_HEADER, EDITS_PATH } from "../../../protocol/index.ts";
+import { EDIT_AGE_HEADER, EDITED_PATH, EDITS_PATH } from "../../../protocol/index.ts";
 import { EditVersions } from "./file-watching.ts";
 
 describe("EditVersions", () => {
@@ -41,6 +41,14 @@ describe("EditVersions", () => {
     expect([before, settling]).not.toContain(settled);
     expect(await version()).toBe(settled);
     await close();
+  });
+
+  it("clears the pages that the browser has prefetched, where a page reports an edit", async () => {
+    const server = await listen(new EditVersions(edits).handle((_request, response) => response.end()));
+    const cleared = async (path: string) => (await fetch(server.address + path)).headers.get("clear-site-data");
+    expect(await cleared(EDITED_PATH)).toBe('"prefetchCache"');
+    expect(await cleared(EDITS_PATH)).toBeNull();
+    await server.close();
   });
 
   it("keeps the version at the start of a request, so that a page notices edits while it is rendered", async () => {

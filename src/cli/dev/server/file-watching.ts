@@ -5,7 +5,7 @@ import { basename, dirname, resolve } from "node:path";
 import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
 import type { NodeHandler } from "../../../adapters/index.ts";
 import { randomHex } from "../../../http/index.ts";
-import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, EDITS_PATH } from "../../../protocol/index.ts";
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, EDITED_PATH, EDITS_PATH } from "../../../protocol/index.ts";
 import type { EnvFiles } from "../../project/index.ts";
 import { setHeaders } from "./requests.ts";
 import { type Restarts, restartFiles } from "./restart.ts";
@@ -226,6 +226,8 @@ function isEmpty(file: unknown): boolean {
 /** How long Vite may take to detect an edit. */
 const SETTLE_MS = 500;
 
+const CLEAR = { "clear-site-data": '"prefetchCache"' };
+
 /**
  * The versions of the application's files: a text that changes with each edit, and once more when the edit must have
  * taken effect. Error pages reload whenever it is not the version at the start of their request. It differs from the
@@ -256,16 +258,23 @@ export class EditVersions {
   }
 
   /**
-   * Responds with the current version at {@link EDITS_PATH}, and how long ago the last edit was; other requests are
-   * passed on.
+   * Responds with the current version at {@link EDITS_PATH}, and how long ago the last edit was, and the same at
+   * {@link EDITED_PATH}; other requests are passed on.
    */
   handle(next: NodeHandler): NodeHandler {
     return (request, response) => {
-      if (request.url !== EDITS_PATH) return this.#atRequest.run(this.current, () => next(request, response));
+      const isEdited = request.url === EDITED_PATH;
+      if (request.url !== EDITS_PATH && !isEdited)
+        return this.#atRequest.run(this.current, () => next(request, response));
       setHeaders(request, response);
       const age = String(performance.now() - this.#editedAt);
       const ages = { [EDIT_AGE_HEADER]: age, [EDIT_EFFECT_HEADER]: String(SETTLE_MS) };
-      response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store", ...ages });
+      response.writeHead(200, {
+        "content-type": "text/plain",
+        "cache-control": "no-store",
+        ...ages,
+        ...(isEdited ? CLEAR : {}),
+      });
       response.end(this.current);
     };
   }
