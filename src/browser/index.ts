@@ -39,5 +39,5 @@ export { optimistic } from "./optimistic.ts";
 export { type People, present } from "./present.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";
-export type { View, ViewProps } from "./view.ts";
+export type { View, ViewOptions, ViewProps } from "./view.ts";
 export { view } from "./view.ts";

@@ -103,7 +103,7 @@ const MAX_ARGUMENTS = { server: 2, query: 2, page: 3, route: 3, view: 1 } as con
 function appendArgument(text: MagicString, { kind, call }: Declaration, literal: string): void {
   const last = call.arguments.at(-1);
   if (!last) return;
-  const missing = MAX_ARGUMENTS[kind] - call.arguments.length;
+  const missing = Math.max(0, MAX_ARGUMENTS[kind] - call.arguments.length);
   text.appendLeft(last.end, `${", undefined".repeat(missing)}, ${literal}`);
 }
 

@@ -6,6 +6,7 @@ import {
   toJson,
   type ViewSource,
 } from "../protocol/index.ts";
+import { deferredUrl } from "./deferred-script.ts";
 import { LATER_SCRIPT_PATH } from "./later-script.ts";
 import type { Attributes, Island } from "./render-state.ts";
 
@@ -119,7 +120,7 @@ export interface DocumentPart extends Pick<DocumentParts, "mark" | "islandHtml" 
 export function writePart(part: DocumentPart): string {
   const { mark, index, html, islands, firstIsland, islandHtml, assets, base } = part;
   const views = islands.map(({ source }) => source);
-  const links = prepareLinks({ assets, base, styles: [], views });
+  const links = prepareLinks({ assets, base, styles: [], views }, firstIsland);
   const hasViews = views.length > 0 && assets !== null;
   const startUrl = (assets?.atRoot ? "" : base) + assets?.partViews.src;
   const viewsJson = hasViews
@@ -212,17 +213,26 @@ function isEqual(a: LinkedParts, b: LinkedParts): boolean {
   return a.views.every((view, index) => view === b.views[index]);
 }
 
-function prepareLinks(parts: LinkedParts): DocumentLinks {
+/** @param firstIsland the number of the first view */
+function prepareLinks(parts: LinkedParts, firstIsland = 0): DocumentLinks {
   const { assets, base, styles, views } = parts;
   const prefix = assets?.atRoot ? "" : base;
   const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(prefix + href)}">`).join("");
   if (!assets) return { html: sheets, preloads: "", scripts: "", views: [] };
   const viewAssets = views.map((view) => assets.view(view));
   return {
-    ...renderLinks(assets, { prefix, sheets, views: viewAssets }),
-    views: views.map(({ name }, index) => {
-      const src = JSON.stringify(prefix + viewAssets[index]?.src);
-      return `{"src":${src},"name":${JSON.stringify(name)},"props":`;
+    ...renderLinks(assets, {
+      prefix,
+      sheets,
+      hasViews: views.length > 0,
+      views: viewAssets.filter((_, index) => !views[index]?.hydrate),
+    }),
+    views: views.map(({ name, hydrate: when }, index) => {
+      const src = prefix + viewAssets[index]?.src;
+      const [from, exported] = when
+        ? [deferredUrl(base, { when, island: firstIsland + index, src, name }), "view"]
+        : [src, name];
+      return `{"src":${JSON.stringify(from)},"name":${JSON.stringify(exported)},"props":`;
     }),
   };
 }
@@ -232,11 +242,13 @@ interface Links {
   readonly prefix: string;
   /** The HTML of the style sheets. */
   readonly sheets: string;
+  readonly hasViews: boolean;
+  /** Those that are hydrated at once. */
   readonly views: readonly ViewAsset[];
 }
 
-function renderLinks(assets: Assets, { prefix, sheets, views }: Links): Omit<DocumentLinks, "views"> {
-  const used = views.length > 0 ? [assets.islands, ...views] : [];
+function renderLinks(assets: Assets, { prefix, sheets, hasViews, views }: Links): Omit<DocumentLinks, "views"> {
+  const used = hasViews ? [assets.islands, ...views] : [];
   const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
   const scripts = used.length > 0 ? [...assets.scripts, assets.islands.src] : assets.scripts;
   for (const script of scripts) preloads.delete(script);

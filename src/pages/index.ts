@@ -3,6 +3,7 @@
  */
 
 export { form } from "../forms/index.ts";
+export { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH } from "./deferred-script.ts";
 export type { Assets, ViewAsset } from "./document.ts";
 export { escapeHtml } from "./document.ts";
 export { Body, Head, Html } from "./document-elements.ts";

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext, type FunctionComponent, h, isValidElement } from "preact";
 import { useContext } from "preact/hooks";
-import type { Live } from "../browser/index.ts";
+import type { Live, ViewOptions } from "../browser/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { createFormHandle } from "../forms/index.ts";
 import {
@@ -22,6 +22,8 @@ import { registerViewBody } from "./rendering.ts";
 import { checkSecretProps } from "./secret-props.ts";
 import { htmlAround } from "./template-node.ts";
 
+type Component<P> = (props: P) => ComponentChildren;
+
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
 
@@ -32,7 +34,16 @@ const InsideView = createContext(false);
  * @param source where the view was declared, added by the compiler
  * @see docs/protocol.md 11.7
  */
-export function view<P extends object>(fn: (props: P) => ComponentChildren, source?: ViewSource): FunctionComponent<P> {
+export function view<P extends object>(
+  options: ViewOptions,
+  fn: Component<P>,
+  source?: ViewSource,
+): FunctionComponent<P>;
+export function view<P extends object>(fn: Component<P>, source?: ViewSource): FunctionComponent<P>;
+export function view<P extends object>(...args: readonly unknown[]): FunctionComponent<P> {
+  const last = args.at(-1);
+  const source = typeof last === "function" ? undefined : (last as ViewSource); // added by the compiler
+  const fn = (source ? args.at(-2) : last) as Component<P>; // checked by the type of the browser's version
   const name = source?.name ?? (fn.name || "view");
 
   const Body: FunctionComponent<P> = (props) => {

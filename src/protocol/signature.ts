@@ -75,6 +75,8 @@ export interface ViewSource {
   readonly file: string;
   /** The name of its export (`default` included). */
   readonly name: string;
+  /** When it is hydrated; absent for as soon as its script has arrived. */
+  readonly hydrate?: "visible" | "idle";
 }
 
 /**

@@ -26,7 +26,7 @@ import {
   revocationSource,
 } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
+import { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH, DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import {
   type CallSettings,
@@ -113,6 +113,8 @@ export interface Site {
 interface GeneratedParts extends Readonly<Record<string, GeneratedFile | null>> {
   /** The speculation rules; `null` without any. */
   readonly rules: GeneratedFile | null;
+  /** The module of views that are hydrated later. */
+  readonly deferred: GeneratedFile;
   /** The style sheet of transitions; `null` without them. */
   readonly transitions: GeneratedFile | null;
 }
@@ -149,6 +151,7 @@ export function createSite(
       prefetch === false
         ? null
         : createSpeculationRules({ pages, routes, router, base, files: manifestFiles, when: prefetch }),
+    deferred: { path: DEFERRED_SCRIPT_PATH, type: "text/javascript; charset=utf-8", text: DEFERRED_SCRIPT },
     transitions: transitions ? transitionStyles() : null,
   };
   const prefetches = new Prefetches({ hasOtherProcesses: () => config.busUrl !== undefined || hasSharedBus() });

@@ -207,6 +207,7 @@ describe("tsweb/browser", () => {
       "View",
       "ViewFormHandle",
       "ViewFormOptions",
+      "ViewOptions",
       "ViewProps",
     ]);
   });

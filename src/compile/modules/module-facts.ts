@@ -14,6 +14,7 @@ import {
   type Scopes,
   type SourceFile,
   sourceLocation,
+  stringValue,
   unwrapExpression,
 } from "../syntax/index.ts";
 import { type Declaration, findDeclarations, Mistakes } from "./declarations.ts";
@@ -69,7 +70,8 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   for (const declaration of declarations) {
     mistakes.collect(() => {
       const fn = checkArguments(declaration, source);
-      if (declaration.kind === "view") views.push({ file, name: declaration.name });
+      if (declaration.kind === "view")
+        views.push({ file, name: declaration.name, ...readHydrate(declaration, source) });
       if (declaration.kind !== "server" && declaration.kind !== "query") return;
       const isQuery = declaration.kind === "query";
       const serverFunction = readServerFunction(declaration, fn, { source, scopes, file, isQuery });
@@ -98,7 +100,7 @@ const CALL_FORMS = {
   query: { min: 2, max: 2, form: "query({ on: … }, fn)" },
   page: { min: 2, max: 3, form: "page(path, fn) or page(path, { … }, fn)" },
   route: { min: 2, max: 3, form: "route(pattern, fn) or route(pattern, { … }, fn)" },
-  view: { min: 1, max: 1, form: "view(fn)" },
+  view: { min: 1, max: 2, form: "view(fn) or view({ … }, fn)" },
 } as const;
 
 /** Checks the number of a declaration's arguments and returns the last one: its function. */
@@ -117,6 +119,25 @@ function checkArguments({ kind, call }: Declaration, source: SourceFile): Node {
     throw new CompileError(message, source, value);
   }
   return last;
+}
+
+/**
+ * Returns the option of a view. It is read from the source, because the server must know it without the browser.
+ *
+ * @throws CompileError for anything but one of its two values, written as text
+ */
+function readHydrate({ call }: Declaration, source: SourceFile): Pick<ViewSource, "hydrate"> {
+  if (call.arguments.length < 2) return {};
+  const [argument] = call.arguments;
+  const options = argument && unwrapExpression(argument as Node);
+  const [property, ...others] = options?.type === "ObjectExpression" ? options.properties : [];
+  if (property?.type === "Property" && !property.computed && others.length === 0) {
+    const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    const value = stringValue(property.value);
+    if (name === "hydrate" && (value === "visible" || value === "idle")) return { hydrate: value };
+  }
+  const message = 'The only option of a view is { hydrate: "visible" } or { hydrate: "idle" }, written as text.';
+  throw new CompileError(message, source, argument ?? call);
 }
 
 interface SignatureContext {
