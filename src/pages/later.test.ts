@@ -125,7 +125,7 @@ describe("Later for a browser that loads the page", () => {
     );
   });
 
-  it("runs with the request and the user of the first byte", async () => {
+  it("runs with the request and the user of the first byte [LATER-9]", async () => {
     const { navigate } = serve(() => {
       session.login("ada");
       return later(async () => `${session.user()?.sub} ${await whenDone(pause(), () => request.query.q)}`);
@@ -240,7 +240,7 @@ describe("an error of a part", () => {
   const secret = new Error("secret");
 
   it.each(["navigate", "cors"])(
-    "is shown in its place, logged with the request id, and counted, with mode %s",
+    "is shown in its place, logged with the request id, and counted, with mode %s [LATER-3]",
     async (mode) => {
       const { app, errors, lines } = serve(() => [later(() => Promise.reject(secret)), later(() => "good")], {
         env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ACCESS_LOG: "1" },
@@ -303,7 +303,7 @@ describe("an error of a part", () => {
     ["<Head>", () => h(Head, null, h("title", null, "late")), "<Head> is used inside <Later>"],
     ["<Html>", () => h(Html, { lang: "de" }), "<Html> is used inside <Later>"],
     ["no markup", () => undefined as never, "The function of <Later> returned undefined"],
-  ])("names the file and line of the page for %s, in both forms", async (_, part, message) => {
+  ])("names the file and line of the page for %s, in both forms [LATER-1]", async (_, part, message) => {
     for (const mode of ["navigate", "cors"]) {
       const { app, errors } = serve(() => later(part));
       const response = await getPage(app, "/", { headers: { "sec-fetch-mode": mode } });
@@ -330,7 +330,7 @@ describe("a part of a cached page", () => {
     for (let visit = 0; visit < 2; visit++) expect(await (await navigate()).text()).toContain("<body>run 1</body>");
   });
 
-  it("is a failure of the page when it fails, and is not kept", async () => {
+  it("is a failure of the page when it fails, and is not kept [LATER-8]", async () => {
     let runs = 0;
     const render = () => later(() => (++runs === 1 ? Promise.reject(new Error("secret")) : "good"));
     const { navigate } = serve(render, { page: { cache: { seconds: 60 } } });
@@ -347,22 +347,25 @@ describe("a part in a prefetch", () => {
     expect(partOf(await (await navigate({ headers })).text())).toBe("part");
   });
 
-  it.each(["navigate", "cors"])("has no effect: the page is loaded again at the click, with mode %s", async (mode) => {
-    const effect = async () => {
-      await publish("room", 1).catch(() => undefined); // the application may catch the error
-      return "done";
-    };
-    const { app, errors } = serve(() => later(effect));
-    const response = await getPage(app, "/", { headers: { ...headers, "sec-fetch-mode": mode } });
-    if (mode === "cors") expect(response.status).toBe(503);
-    else expect(partOf(await response.text())).toBe('<meta http-equiv="refresh" content="0">');
-    expect(errors()).toEqual([]);
-  });
+  it.each(["navigate", "cors"])(
+    "has no effect: the page is loaded again at the click, with mode %s [LATER-7]",
+    async (mode) => {
+      const effect = async () => {
+        await publish("room", 1).catch(() => undefined); // the application may catch the error
+        return "done";
+      };
+      const { app, errors } = serve(() => later(effect));
+      const response = await getPage(app, "/", { headers: { ...headers, "sec-fetch-mode": mode } });
+      if (mode === "cors") expect(response.status).toBe(503);
+      else expect(partOf(await response.text())).toBe('<meta http-equiv="refresh" content="0">');
+      expect(errors()).toEqual([]);
+    },
+  );
 });
 
 describe("the end of parts", () => {
   it.each(["navigate", "cors"])(
-    "aborts request.signal and shows 504 after later_timeout, with mode %s",
+    "aborts request.signal and shows 504 after later_timeout, with mode %s [LATER-4]",
     async (mode) => {
       const reasons: unknown[] = [];
       const { app, errors } = serve(

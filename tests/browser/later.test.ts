@@ -112,6 +112,25 @@ describe("parts of a page in Chromium", () => {
     await page.waitForFunction(() => document.querySelector("form output")?.textContent === "saved Ada");
   });
 
+  it("cannot be forged by other HTML of the page [LATER-2]", async () => {
+    const page = await open("/forged");
+    await release("forged");
+    await page.waitForSelector("#real");
+    const src = await page.getAttribute("body > script[src*='/later-']", "src");
+    await page.evaluate(
+      (src) =>
+        new Promise((resolve) => {
+          const script = document.createElement("script");
+          script.src = src ?? "";
+          script.onload = resolve;
+          document.querySelector("main > script")?.after(script);
+        }),
+      src,
+    );
+    expect(await page.evaluate(() => "isForged" in globalThis)).toBe(false);
+    await page.waitForLoadState("load");
+  });
+
   it("show the error page in their places", async () => {
     const page = await open("/failing");
     await release("failing");
@@ -120,7 +139,7 @@ describe("parts of a page in Chromium", () => {
     expect(await page.textContent("body")).not.toContain("secret");
   });
 
-  it("end when the user leaves", async () => {
+  it("end when the user leaves [LATER-5]", async () => {
     const page = await open("/table");
     await expect.poll(waiting).toEqual(expect.arrayContaining(["rows", "text"]));
     await page.goto("/plain");

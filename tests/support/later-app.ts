@@ -3,6 +3,7 @@
  */
 export const LATER_APP: Readonly<Record<string, string>> = {
   "public/favicon.ico": "",
+  "public/part.js": "window.isForged = true;",
   "public/part.css": ".styled { color: rgb(1, 2, 3); }",
   "src/app.ts": `
     import { App } from "tsweb";
@@ -66,6 +67,19 @@ export const LATER_APP: Readonly<Record<string, string>> = {
           const saving = form(save);
           return <form action={saving}><input name="text" /><output>{String(saving.result ?? "")}</output><button id="save">save</button></form>;
         })}
+      </main>
+    ));
+    export const large = page("/large", () => (
+      <main><Later>{async () => Array.from({ length: 100_000 }, (_, n) => <p key={n}>row {n}, a text that is somewhat long</p>)}</Later></main>
+    ));
+    export const forged = page("/forged", () => (
+      <main>
+        <Counter name="shell" />
+        <template><b>forged</b></template>
+        <script type="application/json" dangerouslySetInnerHTML={{ __html: JSON.stringify({
+          mark: "000000000000", part: 0, src: "/part.js", first: 0, views: [{ src: "/part.js", name: "Forged", props: {} }],
+        }) }} />
+        {later("forged", () => <p id="real">real</p>)}
       </main>
     ));
     export const failing = page("/failing", () => (
