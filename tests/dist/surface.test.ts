@@ -304,7 +304,7 @@ describe("tsweb/vite", () => {
 describe("the entry points that compiled code imports", () => {
   it("export the JSX runtime", () => {
     expect(exportedValues("tsweb/jsx-runtime", "browser")).toEqual(["Fragment", "jsx", "jsxs"]);
-    expect(exportedValues("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs", "template"]);
+    expect(exportedValues("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs", "template", "waited"]);
     expect(exportedTypes("tsweb/jsx-runtime")).toEqual(["JSX"]);
   });
 
@@ -315,7 +315,7 @@ describe("the entry points that compiled code imports", () => {
 
   it("export stubs, and the scripts of pages, forms, styles and selects without names", () => {
     expect(declaredValues("tsweb/stub")).toEqual(["link", "stream", "stub", "upload"]);
-    expect(declaredValues("tsweb/islands")).toEqual([]);
+    expect(declaredValues("tsweb/islands")).toEqual(["startView"]);
     expect(declaredValues("tsweb/forms")).toEqual([]);
     expect(declaredValues("tsweb/styles")).toEqual([]);
     expect(declaredValues("tsweb/selects")).toEqual([]);
