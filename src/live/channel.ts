@@ -72,7 +72,7 @@ export async function channel(
   const context = requireClientContext("channel()");
   checkChannelName(name, "channel");
   const { ttl, isFromStart } = readOptions(typeof load === "function" ? options : load);
-  const [position = START] = isFromStart ? [startPosition()] : await currentPositions([name], "No feed can be issued");
+  const position = isFromStart ? startPosition() : await currentPosition(name);
   const payload = { channel: name, position, sid: ownerOf(context), expiresAt: Math.floor(Date.now() / 1000) + ttl };
   const feed = signFeed(payload, keysFor(context.config, "feed")) as Feed; // the brand exists in the type only
   return typeof load === "function" ? [feed, await load()] : feed;
@@ -118,28 +118,23 @@ function startPosition(): Position {
   return START;
 }
 
-/**
- * Returns the current positions of channels, read in one turn.
- *
- * @param consequence what fails without them, for the log
- * @throws UnavailableError if the bus does not respond
- */
-export async function currentPositions(names: readonly string[], consequence: string): Promise<readonly Position[]> {
+/** @throws UnavailableError if the bus does not respond */
+async function currentPosition(name: string): Promise<Position> {
   const bus = currentBus("channel").openReader();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const seconds = POSITION_TIMEOUT_MS / 1000;
-      reject(new Error(`The bus did not return the position of ${names.join(", ")} within ${seconds} s.`));
+      reject(new Error(`The bus did not return the position of ${name} within ${seconds} s.`));
     }, POSITION_TIMEOUT_MS);
   });
   try {
-    const positions = await Promise.race([bus.position(names), timeout]);
-    if (positions.length < names.length) throw new Error(`The bus returned no position of ${names.join(", ")}.`);
-    return positions;
+    const [position] = await Promise.race([bus.position([name]), timeout]);
+    if (position === undefined) throw new Error(`The bus returned no position of ${name}.`);
+    return position;
   } catch (error) {
     if (error instanceof ConfigError) throw error; // it has to be corrected, and is logged as a failure
-    throw new UnavailableError(`${consequence}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnavailableError(`No feed can be issued: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     clearTimeout(timer);
   }
