@@ -1,8 +1,10 @@
+import { h } from "preact";
 import { describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { requestContextOf } from "#test/request-context";
 import { request } from "../http/index.ts";
 import { publish } from "../live/index.ts";
+import { Later } from "../pages/index.ts";
 import { session } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import { Prefetches } from "./prefetches.ts";
@@ -188,6 +190,25 @@ describe("a prefetch", () => {
       expect((await get("/", null, guarded)).status).toBe(200);
     },
   );
+
+  it("is cut off if a part of its page has an effect, so that the browser drops it", async () => {
+    const published = vi.fn();
+    const children = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await publish("room", "seen").then(published, () => undefined);
+      return "part";
+    };
+    const home = compiledPage("/", () => h(Later, { fallback: "wait", children }));
+    const parts = createTestApp({ home }, { log });
+    const request = (headers: Record<string, string>) =>
+      parts.fetch(new Request("http://shop.example/", { headers: { "sec-fetch-mode": "navigate", ...headers } }));
+    const prefetched = await request({ "sec-purpose": "prefetch" });
+    await expect(prefetched.text()).rejects.toThrow("publish() has no effect in a prefetch");
+    expect(published).not.toHaveBeenCalled();
+    expect(await (await request({})).text()).toContain("part");
+    expect(published).toHaveBeenCalledOnce();
+    await parts.close();
+  });
 
   it("is answered with 429 if the client has 16 of them, and clicks are not [PREFETCH-5]", async () => {
     let release = () => {};

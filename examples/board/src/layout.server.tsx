@@ -1,6 +1,7 @@
 /** The layout of every page, and the error page. */
 import { type ErrorPageProps, Head, type Markup, request, session } from "tsweb";
 import { allBoards } from "./board/boards.server.ts";
+import { board } from "./board/pages.server.tsx";
 import { Avatar } from "./users/avatar.tsx";
 import { sign_out } from "./users/sign-in.server.tsx";
 import { currentUser } from "./users/users.server.ts";
@@ -24,7 +25,11 @@ export async function Layout({ children }: { readonly children: Markup }) {
         </a>
         <nav aria-label="Boards">
           {boards.map(({ id, name }) => (
-            <a key={id} href={`/boards/${id}`} aria-current={request.path === `/boards/${id}` ? "page" : undefined}>
+            <a
+              key={id}
+              href={board.href({ id })}
+              aria-current={request.path === board.href({ id }) ? "page" : undefined}
+            >
               {name}
             </a>
           ))}

@@ -19,7 +19,7 @@ export const home = page("/", { title: "Boards" }, async () => {
       <ul>
         {boards.map(({ id, name }) => (
           <li key={id}>
-            <a href={`/boards/${id}`}>{name}</a>
+            <a href={board.href({ id })}>{name}</a>
           </li>
         ))}
       </ul>
