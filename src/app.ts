@@ -38,6 +38,7 @@ import {
   type MetricsEndpoint,
   type RequestInfo,
   type RequestListener,
+  renderStaticPages,
   reportOnce,
   requestTarget,
   runLastWork,
@@ -298,6 +299,7 @@ export class App {
         await runLastWork([[reportError, exportTraces]], logger);
       },
       clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
+      renderStaticPages: () => renderStaticPages(this.#site),
       checkPackages: async () => metrics?.start(),
       hooks: {
         hasStop: options.on_stop !== undefined,

@@ -36,6 +36,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     logUnsent: (_inbound, _result, err) => logError({ err }),
     metrics: undefined,
     checkPackages: async () => undefined,
+    renderStaticPages: async () => [],
     hooks: Object.create(null),
     logCrash: async () => undefined,
     async handle(inbound) {

@@ -44,3 +44,13 @@ export class ContextValues {
     return this;
   }
 }
+
+/** What a page that is rendered for all clients may use of a request. */
+export interface SharedUse {
+  /** Returns the error of a use that is refused, and records it. */
+  refuse(use: string): Error;
+  /** The query parameters on which the page may depend. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Whether a form of a server function was rendered. */
+  hasForm: boolean;
+}

@@ -1,7 +1,7 @@
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
 import type { BodyLimit } from "./body-limit.ts";
-import { ContextKey, ContextValues } from "./context-values.ts";
+import { ContextKey, ContextValues, type SharedUse } from "./context-values.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
 import { withoutReservedParameters } from "./request-url.ts";
@@ -381,14 +381,6 @@ export function firstAbort(...signals: readonly AbortSignal[]): AbortSignal {
     else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
   }
   return controller.signal;
-}
-
-/** What a page that is rendered for all clients may use of a request. */
-export interface SharedUse {
-  /** Returns the error of a use that is refused, and records it. */
-  refuse(use: string): Error;
-  /** The query parameters on which the page may depend. */
-  readonly query: StringRecord;
 }
 
 /** The trace that a request is a part of, while a tracing SDK is in use. */

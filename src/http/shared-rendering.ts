@@ -34,6 +34,7 @@ export class SharedRendering {
       address: "",
     });
     context.shared = {
+      hasForm: false,
       refuse: (use) => this.#refuse(`uses ${use}, which belongs to one request. ${init.fix}`),
       query: readNamedOnly(context.query, (name) => {
         if (init.query.includes(name)) return;

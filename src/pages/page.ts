@@ -24,6 +24,13 @@ export interface PageOptions extends SecurityOptions {
    * Default: it is rendered for each request.
    */
   readonly cache?: PageCacheOptions;
+  /**
+   * Renders the page in the build, into a file: for a page that uses nothing of a request. `"public"` in an application with
+   * `before`, which other file servers do not run. Default: it is rendered for each request.
+   */
+  readonly static?: true | "public";
+  /** Returns the parameters of each path of a static page that the build renders. Others are rendered for each request. */
+  readonly params?: () => readonly object[] | Promise<readonly object[]>;
   /** Whether browsers may request the page before a link to it is clicked. Default: as `prefetch` of the application. */
   readonly prefetch?: false;
 }
@@ -45,6 +52,8 @@ const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
   policy: true,
   headers: true,
   cache: true,
+  static: true,
+  params: true,
 };
 
 const CACHE_OPTIONS: Readonly<Record<keyof PageCacheOptions, true>> = { seconds: true, query: true };
@@ -113,6 +122,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   checkSecurityOptions(options as PageOptions, location);
   checkLayout((options as PageOptions).layout, location);
   checkCache((options as PageOptions).cache, location);
+  checkStatic(path, options as PageOptions, location);
   checkLaterTimeout((options as PageOptions).later_timeout, location);
   checkPrefetch(options, location);
   const href = createHref(path);
@@ -127,6 +137,29 @@ export function page(path: string, ...args: readonly unknown[]): Page {
     source: source as PageSource,
   });
   return exported;
+}
+
+/** @throws TypeError for options of a static page that do not fit its path, or each other */
+function checkStatic(path: string, options: { readonly [K in keyof PageOptions]: unknown }, location: string): void {
+  const { static: isStatic, params, cache } = options;
+  if (isStatic === undefined) {
+    if (params !== undefined)
+      throw new TypeError(`${location}: params is an option of static pages. Add static: true.`);
+    return;
+  }
+  if (isStatic !== true && isStatic !== "public") {
+    throw new TypeError(`${location}: static is ${JSON.stringify(isStatic)}. It must be true or "public".`);
+  }
+  if (cache !== undefined) throw new TypeError(`${location}: a static page needs no cache. Remove one of the options.`);
+  const hasParameters = /[:*(]/.test(path);
+  if (hasParameters && typeof params !== "function") {
+    throw new TypeError(
+      `${location}: a static page whose path has parameters needs the option params: a function that returns them, such as ` +
+        '() => [{ id: "1" }].',
+    );
+  }
+  if (!hasParameters && params !== undefined)
+    throw new TypeError(`${location}: params has no effect: the path has no parameters.`);
 }
 
 const YEAR_SECONDS = 31_536_000;

@@ -220,6 +220,7 @@ export class FormRendering {
    * @throws Error if the page is rendered for all clients and CSRF tokens are configured
    */
   formToken(): string | null {
+    if (this.#context.shared) this.#context.shared.hasForm = true;
     if (this.#context.config.csrfSecret) this.#context.useClient("a form with a CSRF token");
     return this.csrfToken();
   }

@@ -177,8 +177,8 @@ export class CachedPages {
       provided: this.#options.provided,
       url,
       query,
-      subject: `The page ${page.path} (${formatLocation(page.source)}) is cached`,
-      fix: "Move it into a view or a server function, or remove the option cache.",
+      subject: `The page ${page.path} (${formatLocation(page.source)}) is ${page.options.static ? "static" : "cached"}`,
+      fix: `Move it into a view or a server function, or remove the option ${page.options.static ? "static" : "cache"}.`,
       queryFix: "Name the parameter in the list `query` of the option cache.",
     });
     rendering.context.trace = trace;

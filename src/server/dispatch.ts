@@ -237,13 +237,18 @@ function* handleMatch(context: RequestContext, path: string, site: Site): MaybeA
   }
 }
 
-function handleFoundPage(
+function* handleFoundPage(
   context: RequestContext,
   match: { readonly page: PageDefinition; readonly params: PageForm["params"]; readonly path: string },
-  { pages, cachedPages }: Site,
+  { pages, cachedPages, staticPages }: Site,
 ): MaybeAsync<HandlerResponse> {
-  if (cachedPages && match.page.options.cache) return cachedPages.handle(context, match, pages);
-  return handlePage(context, match.page, match.params, pages);
+  const { options } = match.page;
+  const file = options.static && staticPages?.(context.inbound, match.path);
+  const response = file ? yield* awaitMaybe(file) : null;
+  if (response) return response;
+  const isForAll = options.cache || (options.static && pages.development); // with the errors that the build would have
+  if (cachedPages && isForAll) return yield* cachedPages.handle(context, match, pages);
+  return yield* handlePage(context, match.page, match.params, pages);
 }
 
 /** In development, the response describes how to handle the method. */

@@ -6,6 +6,7 @@ import type { Development } from "./development.ts";
 import type { Inspection } from "./modules.ts";
 import type { MetricsResponse } from "./monitoring.ts";
 import type { RequestTarget } from "./router.ts";
+import type { RenderedPage } from "./static-pages.ts";
 
 /** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */
 export interface AppInternals {
@@ -44,6 +45,8 @@ export interface AppInternals {
    * two seconds. Never rejects.
    */
   readonly logCrash: (error: unknown) => Promise<void>;
+  /** Renders the static pages, for the build. Rejects for one that cannot be static. */
+  readonly renderStaticPages: () => Promise<readonly RenderedPage[]>;
   /** Loads the optional packages that the start needs. Rejects with a `ConfigError` if one is missing. */
   readonly checkPackages: () => Promise<void>;
   /** The functions `on_start` and `on_stop`, for the development server. */

@@ -1,5 +1,6 @@
 import type { Assets, ViewAsset } from "../pages/index.ts";
 import type { CalledFunction } from "./modules.ts";
+import type { StaticPage } from "./static-pages.ts";
 
 /** The browser's files of a built application, and the server functions that they call. `tsweb build` writes it. */
 export interface Manifest {
@@ -21,6 +22,8 @@ export interface Manifest {
   readonly files: readonly string[];
   /** Those of the files whose names contain a hash of their content. */
   readonly hashedFiles: readonly string[];
+  /** The pages that the build has rendered. They are no `files`: pages are served at their own paths. */
+  readonly staticPages?: readonly StaticPage[];
   /** Those of the hashed files that were taken over from earlier builds. */
   readonly kept: readonly KeptBuild[];
   /** The server functions that browser code calls. */

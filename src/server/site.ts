@@ -44,13 +44,14 @@ import { CachedPages } from "./cached-pages.ts";
 import { type GeneratedFile, transitionStyles, withGeneratedFiles } from "./generated-files.ts";
 import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
-import type { Inspection, Listing } from "./modules.ts";
+import { formatLocation, type Inspection, type Listing } from "./modules.ts";
 import { EventLoopDelay, type Health, type MetricsEndpoint } from "./monitoring.ts";
 import { type RequestListener, RequestListeners } from "./observe-request.ts";
 import { Prefetches } from "./prefetches.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { createSpeculationRules } from "./speculation-rules.ts";
 import { createStaticFiles, type StaticFiles } from "./static-files.ts";
+import { createStaticPages, type StaticPages } from "./static-pages.ts";
 
 /** The settings of live updates, for all applications of this process. */
 export const realtime: Realtime = createRealtime({ isBuilt: buildManifest !== null });
@@ -74,6 +75,8 @@ export interface Site {
   readonly warnOfMissingProxy: (inbound: InboundRequest) => void;
   /** The pages with the option `cache`; `null` without any. */
   readonly cachedPages: CachedPages | null;
+  /** The pages that the build has rendered; `null` without any. */
+  readonly staticPages: StaticPages | null;
   readonly router: Router;
   readonly sessions: AppSessions;
   /** What code in a request finds of the application: its bus, its sessions, its store for uploads. */
@@ -139,6 +142,7 @@ export function createSite(
 ): Site {
   const { functions, queries, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
+  checkStaticPages(pages, options.before);
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
   const openStreams = concurrencyLimit(config.maxStreamsPerClient);
   const router = createAppRouter(pages, routes);
@@ -185,7 +189,7 @@ export function createSite(
     .set(LINKED_SITE, { base, serves })
     .set(QUERY_READER, live.queries)
     .set(PREFETCHED_PAGES, generated.rules ? prefetches : undefined);
-  const hasCache = pages.some((page) => page.options.cache);
+  const hasCache = pages.some(({ options: { cache, static: isStatic } }) => cache || isStatic);
   return {
     config,
     log,
@@ -224,6 +228,13 @@ export function createSite(
     bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
     uploads,
     provided,
+    staticPages: buildManifest?.staticPages
+      ? createStaticPages(buildManifest.staticPages, {
+          log,
+          isCompressed: config.compress,
+          hasTokens: config.csrfSecret !== undefined,
+        })
+      : null,
     cachedPages: hasCache ? new CachedPages({ bus: live.bus, router, base, provided }) : null,
     router,
     prefetches,
@@ -297,6 +308,16 @@ function signInPath(path: string | undefined, router: Router): string | null {
   throw new Error(
     `new App: sign_in is ${JSON.stringify(path)}, but there is no page and no GET route with this path. List its module ` +
       "in `modules`.",
+  );
+}
+
+/** @throws Error for a static page that does not allow that file servers show it without `before` */
+function checkStaticPages(pages: Listing["pages"], before: Before | undefined): void {
+  const page = before && pages.find(({ options }) => options.static === true);
+  if (!page) return;
+  throw new Error(
+    `new App: the page ${page.path} (${formatLocation(page.source)}) is static, so that other file servers send it without \`before\`. ` +
+      'If everybody may see it, write static: "public"; otherwise remove the option.',
   );
 }
 

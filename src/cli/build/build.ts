@@ -30,6 +30,7 @@ import {
   readPackageOptions,
 } from "./package-options.ts";
 import { copyNativePackages, type ServerBuildOptions, serverBuild } from "./server.ts";
+import { mayHaveStaticPages, writeStaticPages } from "./static-pages.ts";
 import { writeServer } from "./write-server.ts";
 
 /** The options of {@link build}. */
@@ -60,8 +61,10 @@ export async function build(root: string, { keepFrom }: BuildOptions = {}): Prom
   // Built beside `dist/` and renamed, so that a failed build leaves the last one unchanged.
   const temporaryDir = join(root, `.dist-${process.pid}`);
   try {
-    const { references, report, kept, warnings } = await buildInto(temporaryDir, { root, entry, id, earlier });
+    const built = await buildInto(temporaryDir, { root, entry, id, earlier });
+    const { references, report, kept, warnings } = built;
     await copyIncluded(root, included.files, temporaryDir);
+    await addStaticPages(temporaryDir, built);
     await rm(outDir, { recursive: true, force: true, maxRetries: 3 }); // a process that ends may store compiled code in it
     await rename(temporaryDir, outDir);
     printIncluded(included, references);
@@ -75,6 +78,19 @@ export async function build(root: string, { keepFrom }: BuildOptions = {}): Prom
   const notice = typesNotice(root, process.env);
   console.log(`\n  Built into dist in ${seconds} s. Serve it with: tsweb serve, or node dist/server.mjs`);
   console.log(notice ? `  ${notice}\n` : "");
+}
+
+/** Renders the static pages, if there may be any: only then does the build run code of the application. */
+async function addStaticPages(dir: string, { modules, manifest }: BuildResult): Promise<void> {
+  if (!(await mayHaveStaticPages(modules))) return;
+  const staticPages = await writeStaticPages(dir, manifest.files);
+  if (staticPages.length === 0) return;
+  await compressFiles(
+    join(dir, "client"),
+    staticPages.map(({ file }) => file),
+  );
+  await writeServer(dir, { ...manifest, staticPages });
+  console.log(`\n  Rendered ${staticPages.length} static page${staticPages.length === 1 ? "" : "s"} into dist/client.`);
 }
 
 /** Prints which files were copied besides the modules, and which were not although the application may need them. */
@@ -108,6 +124,9 @@ interface BuildResult {
   readonly references: readonly FileReference[];
   readonly report: PageReport;
   readonly kept: readonly KeptBuild[];
+  readonly manifest: Manifest;
+  /** The modules of the server, without those of tsweb. */
+  readonly modules: readonly string[];
   /** About packages that cannot work in views, URLs of missing files, and HTML files that are no pages. */
   readonly warnings: readonly string[];
 }
@@ -156,7 +175,8 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
     ...(await urls.warnings(root, registry.routePaths())),
     ...htmlFileNotes(root, urls.publicDir),
   ];
-  return { references: references.existing(), report, kept: manifest.kept, warnings };
+  const modules = server.graph().modules.filter((id) => !isOwnModule(id));
+  return { references: references.existing(), report, kept: manifest.kept, manifest, modules, warnings };
 }
 
 /** The server to build. */

@@ -1,0 +1,89 @@
+/** Pages that the build renders: files with their headers, and errors of the build. */
+import { existsSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { AppProcess, sharedEnv } from "#test/app-process";
+import { build, runTsweb } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+
+const APP = (options = "") => `
+  import { App } from "tsweb";
+  import * as pages from "./pages.server.tsx";
+  console.log("The application runs.");
+  export default new App({ modules: [pages], ${options} });`;
+
+const PAGES = `
+  import { page, request, session } from "tsweb";
+  export const home = page("/", { static: true }, () => <main>home {"text ".repeat(500)}</main>);
+  export const post = page(
+    "/posts/:id", { static: true, params: () => [{ id: 1 }, { id: "é b" }] }, ({ id }) => <main>post {id} of {process.pid}</main>);
+  export const own = page("/own", () => <main>{session.user()?.sub ?? "nobody"}</main>);`;
+
+it("static pages are rendered by the build, and served as files with the headers of pages [STATIC-1]", async () => {
+  const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": PAGES });
+  await build(project.dir);
+  const read = (file: string) => readFileSync(project.file(`dist/client/${file}`), "utf8");
+  expect(read("index.html")).toContain("home text");
+  expect(existsSync(project.file("dist/client/index.html.br"))).toBe(true);
+  expect(read("posts/é b.html")).toContain("post é b of");
+  expect(read("_headers")).toMatch(/^\/posts\/1\n(?: {2}.*\n)* {2}content-security-policy: default-src/m);
+  const app = await AppProcess.start(project.dir, sharedEnv());
+  try {
+    const get = (path: string, headers: Record<string, string> = {}) => fetch(app.address + path, { headers });
+    const home = await get("/", { "accept-encoding": "br" });
+    expect(home.headers.get("content-encoding")).toBe("br");
+    expect(home.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(home.headers.get("content-security-policy")).toContain("default-src 'self'");
+    expect(home.headers.get("cache-control")).toBe("no-cache");
+    expect(await home.text()).toContain("home text");
+    const etag = home.headers.get("etag") ?? "";
+    expect((await get("/", { "accept-encoding": "br", "if-none-match": etag })).status).toBe(304);
+    expect(await (await get("/posts/%C3%A9%20b")).text()).toBe(read("posts/é b.html"));
+    const other = await get("/posts/2"); // not among params: rendered for the request
+    expect([other.headers.get("cache-control"), (await other.text()).includes("post 2 of")]).toEqual([
+      "private, no-store",
+      true,
+    ]);
+    expect((await get("/posts/1.html")).status).not.toBe(304);
+    expect((await get("/index.html")).status).toBe(404);
+    expect((await get("/_headers")).status).toBe(404);
+  } finally {
+    await app.stop();
+    project.remove();
+  }
+});
+
+it("a build without a static page runs no code of the application", async () => {
+  const pages = 'import { page } from "tsweb"; export const home = page("/", () => <main>home</main>);';
+  const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
+  const { output } = await runTsweb(project.dir, ["build"]);
+  expect(output).not.toContain("The application runs.");
+  project.remove();
+});
+
+it.each([
+  ["session.user()", '{session.user()?.sub ?? "nobody"}'],
+  ["request.cookies", "{request.cookies.a}"],
+  ["request.query.sort", "{request.query.sort}"],
+])("the build refuses a static page that uses %s, with file and line [STATIC-2]", async (use, markup) => {
+  const pages = `import { page, request, session } from "tsweb";\nvoid [request, session];\nexport const home = page("/", { static: true }, () =>\n  <main>${markup}</main>);`;
+  const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
+  const { code, output } = await runTsweb(project.dir, ["build"]);
+  expect(code).toBe(1);
+  expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
+  expect(output).toContain(use);
+  expect(output).toMatch(/pages\.server\.tsx:4/);
+  expect(existsSync(project.file("dist"))).toBe(false);
+  project.remove();
+});
+
+it('an application with before needs static: "public" [STATIC-3]', async () => {
+  const project = TestProject.fromFiles({
+    "src/app.ts": APP("before: () => undefined"),
+    "src/pages.server.tsx": PAGES,
+  });
+  const refused = await runTsweb(project.dir, ["build"]);
+  expect([refused.code, refused.output.includes('write static: "public"')]).toEqual([1, true]);
+  project.write("src/pages.server.tsx", PAGES.replaceAll("static: true", 'static: "public"'));
+  expect((await runTsweb(project.dir, ["build"])).code).toBe(0);
+  project.remove();
+});
