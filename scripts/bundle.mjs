@@ -12,9 +12,9 @@ const BUNDLED = ["cli", "compile"];
 
 /** The modules that are started, registered or imported by their file names. They stay, and re-export the bundled ones. */
 const ENTRIES = [
-  "cli/build/static-pages-child",
   "cli/check-start-child",
   "cli/index",
+  "cli/static-pages-child",
   "cli/dev/dev",
   "cli/dev/watchdog-worker",
   "compile/register",

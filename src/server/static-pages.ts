@@ -1,8 +1,18 @@
-import { type HandlerResponse, type InboundRequest, isValidPath, SharedRendering } from "../http/index.ts";
-import { type PageDefinition, renderSharedPage } from "../pages/index.ts";
+import type { Config } from "../config/index.ts";
+import {
+  type ContextValues,
+  type HandlerResponse,
+  type InboundRequest,
+  isValidPath,
+  type ResponseSecurity,
+  type SecurityHeaders,
+  SharedRendering,
+} from "../http/index.ts";
+import { type PageDefinition, type PageSettings, renderSharedPage } from "../pages/index.ts";
 import { formatHref } from "../protocol/index.ts";
+import type { Inspection } from "./modules.ts";
 import { formatLocation } from "./modules.ts";
-import type { Site } from "./site.ts";
+import type { Router } from "./router.ts";
 import { createStaticFiles, type StaticFilesOptions } from "./static-files.ts";
 
 /** A page that the build has rendered, as the manifest lists it. */
@@ -45,12 +55,24 @@ export function createStaticPages(
   };
 }
 
+/** The parts of a site with which its static pages are rendered. */
+interface StaticSite {
+  readonly base: string;
+  readonly config: Config;
+  readonly provided: ContextValues;
+  readonly router: Router;
+  readonly pages: PageSettings;
+  readonly inspection: Pick<Inspection, "pages">;
+  readonly security: ResponseSecurity;
+  readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
+}
+
 /**
  * Renders all pages with the option `static`, for the build.
  *
  * @throws Error for a page that uses what belongs to one request, and for one whose status is not 200
  */
-export async function renderStaticPages(site: Site): Promise<RenderedPage[]> {
+export async function renderStaticPages(site: StaticSite): Promise<RenderedPage[]> {
   const rendered: RenderedPage[] = [];
   for (const page of site.inspection.pages) {
     if (!page.options.static) continue;
@@ -70,7 +92,7 @@ async function paramsOf({ path, options, source }: PageDefinition): Promise<read
   );
 }
 
-async function renderStaticPage(site: Site, page: PageDefinition, params: Params): Promise<RenderedPage> {
+async function renderStaticPage(site: StaticSite, page: PageDefinition, params: Params): Promise<RenderedPage> {
   const name = `The page ${page.path} (${formatLocation(page.source)})`;
   const path = formatHref("", page.path, params);
   const match = isValidPath(path) ? site.router("GET", path) : undefined;

@@ -57,7 +57,7 @@ function formatHeaders(pages: readonly RenderedPage[]): string {
 }
 
 function renderInChild(app: string): Promise<RenderReport> {
-  const child = fork(fileURLToPath(new URL("./static-pages-child.js", import.meta.url)), [app], {
+  const child = fork(fileURLToPath(new URL("../static-pages-child.js", import.meta.url)), [app], {
     env: { ...process.env, WEB_ENV: "development", WEB_BUS_URL: "" },
     execArgv: ["--enable-source-maps"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],

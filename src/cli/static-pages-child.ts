@@ -1,7 +1,7 @@
 /** The process that loads a built application and renders its static pages, reports them, and ends. */
 import { pathToFileURL } from "node:url";
-import { internalsOf } from "../../server/index.ts";
-import type { RenderReport } from "./static-pages.ts";
+import { internalsOf } from "../server/index.ts";
+import type { RenderReport } from "./build/index.ts";
 
 const [, , file = ""] = process.argv;
 const report = await render();
