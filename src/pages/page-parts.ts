@@ -114,11 +114,6 @@ export function streamInParts({ start, write, end }: StreamedDocument, owner: Pa
           return;
         }
         const rendered = await parts.next();
-        if (context.unavailable) {
-          // An effect in a prefetch: without its end, the browser drops the page, and requests it at the click.
-          stop();
-          throw context.unavailable;
-        }
         controller.enqueue(encoder.encode(rendered ? write(rendered) : end));
         if (rendered) return;
         controller.close();
