@@ -32,6 +32,7 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
     "server function that does it.",
   redirect: "To open another page in the browser, write `location.assign(path)`.",
   once: "Use it in a server module, a file named *.server.ts.",
+  Later: "Render it in the page, around the view.",
   Head: "Render it in the page, next to the view.",
   Html: "Render it in the page, next to the view.",
   Body: "Render it in the page, next to the view.",
@@ -42,6 +43,7 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
     "`present(props.here)` of tsweb/browser.",
   who: CALL_IT,
   publish: CALL_IT,
+  revalidate: CALL_IT,
   listen:
     'Create the feed in the page with `channel("…")`, pass it as a prop, and call `subscribe` of "tsweb/browser" here.',
   limit: CALL_IT,
