@@ -7,18 +7,27 @@ import {
   useSensor,
   useSensors,
 } from "@dnd-kit/core";
-import { type Feed, on_mount, type Presence, present, RPCError, state, subscribe, view } from "tsweb/browser";
+import {
+  type LiveHandle,
+  live,
+  on_mount,
+  optimistic,
+  type Presence,
+  present,
+  RPCError,
+  state,
+  view,
+} from "tsweb/browser";
 import { Avatar } from "../users/avatar.tsx";
 import { move_card } from "./cards.server.ts";
 import { Chart } from "./chart.tsx";
 import { Column } from "./column.tsx";
 import { announcements, columnUnder, instructions, nextColumn } from "./drag.ts";
-import { apply, type BoardChange, type Card, COLUMNS, type Member } from "./model.ts";
+import { type Card, COLUMNS, type Member } from "./model.ts";
 
 interface BoardProps {
   readonly id: string;
-  readonly cards: Card[];
-  readonly feed: Feed<BoardChange>;
+  readonly cards: LiveHandle<Card[]>;
   readonly here: Presence<Member>;
 }
 
@@ -26,29 +35,27 @@ interface BoardProps {
  * The board. Its forms work before the script has loaded and without it; drag and drop and the changes of others come
  * with the script.
  */
-export const Board = view(({ id, cards, feed, here }: BoardProps) => {
+export const Board = view(({ id, cards, here }: BoardProps) => {
   const members = present(here);
-  const board = state({ cards, isLive: false, error: "" });
+  const list = live(cards);
+  const board = state({ isLive: false, error: "" });
 
   on_mount(() => {
     board.isLive = true;
-    // Every page, also this one, shows a change when it is published. So a function returns nothing.
-    return subscribe(feed, (change) => {
-      board.cards = apply(board.cards, change);
-    });
   });
 
   const drop = async (event: DragEndEvent) => {
-    const card = board.cards.find((card) => card.id === event.active.id);
+    const card = list.value.find((card) => card.id === event.active.id);
     const column = columnUnder(event)?.id;
     if (!card || !column || column === card.column) return;
     board.error = "";
-    // Shown at once. The published change has the final position.
-    board.cards = apply(board.cards, { type: "changed", card: { ...card, column, position: Number.MAX_SAFE_INTEGER } });
+    const move = (cards: Card[]) => {
+      const index = cards.findIndex(({ id }) => id === card.id);
+      if (index >= 0) cards.push({ ...card, ...cards.splice(index, 1)[0], column }); // the last one of its column
+    };
     try {
-      await move_card(card.id, column);
+      await optimistic(list, move, () => move_card(card.id, column));
     } catch (error) {
-      board.cards = apply(board.cards, { type: "changed", card });
       board.error = error instanceof RPCError ? error.message : "The card was not moved. Are you offline?";
     }
   };
@@ -64,7 +71,7 @@ export const Board = view(({ id, cards, feed, here }: BoardProps) => {
       id="board"
       sensors={sensors}
       onDragEnd={drop}
-      accessibility={{ announcements: announcements(() => board.cards), screenReaderInstructions: instructions }}
+      accessibility={{ announcements: announcements(() => list.value), screenReaderInstructions: instructions }}
     >
       <p role="alert" class="wrong">
         {board.error}
@@ -83,12 +90,12 @@ export const Board = view(({ id, cards, feed, here }: BoardProps) => {
             key={column.id}
             board={id}
             column={column}
-            cards={board.cards.filter((card) => card.column === column.id)}
+            cards={list.value.filter((card) => card.column === column.id)}
             isDraggable={board.isLive}
           />
         ))}
       </div>
-      <Chart cards={board.cards} />
+      <Chart cards={list.value} />
     </DndContext>
   );
 });

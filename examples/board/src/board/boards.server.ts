@@ -14,17 +14,14 @@ export async function addBoard(name: string): Promise<string> {
   return added.id;
 }
 
-const cardColumns = {
-  id: cards.id,
-  column: cards.column,
-  position: cards.position,
-  title: cards.title,
-  author: { id: users.id, name: users.name, avatar: users.avatar },
-};
-
 export function cardsOf(board: string): Promise<Card[]> {
   return db
-    .select(cardColumns)
+    .select({
+      id: cards.id,
+      column: cards.column,
+      title: cards.title,
+      author: { id: users.id, name: users.name, avatar: users.avatar },
+    })
     .from(cards)
     .innerJoin(users, eq(users.id, cards.author))
     .where(eq(cards.board, board))
@@ -50,13 +47,4 @@ export async function setColumn(id: string, column: ColumnId) {
 export async function deleteCard(id: string) {
   const [deleted] = await db.delete(cards).where(eq(cards.id, id)).returning();
   return deleted;
-}
-
-export async function findCard(id: string): Promise<Card | undefined> {
-  const [card] = await db
-    .select(cardColumns)
-    .from(cards)
-    .innerJoin(users, eq(users.id, cards.author))
-    .where(eq(cards.id, id));
-  return card;
 }

@@ -17,20 +17,6 @@ export interface Member {
 export interface Card {
   readonly id: string;
   readonly column: ColumnId;
-  readonly position: number;
   readonly title: string;
   readonly author: Member & { readonly id: string };
-}
-
-/** The messages of the channel of a board. */
-export type BoardChange =
-  | { readonly type: "changed"; readonly card: Card }
-  | { readonly type: "removed"; readonly id: string };
-
-/** Returns the cards after a change. A change that the cards contain already, or that comes twice, is harmless. */
-export function apply(cards: readonly Card[], change: BoardChange): Card[] {
-  const id = change.type === "changed" ? change.card.id : change.id;
-  const others = cards.filter((card) => card.id !== id);
-  if (change.type === "removed") return others;
-  return [...others, change.card].sort((a, b) => a.position - b.position);
 }

@@ -1,8 +1,9 @@
-import { channel, NotFound, page, presence, redirect, server, session } from "tsweb";
+import { NotFound, page, presence, redirect, server, session } from "tsweb";
 import { z } from "zod";
 import { currentUser } from "../users/users.server.ts";
 import { Board } from "./board.tsx";
-import { addBoard, allBoards, cardsOf } from "./boards.server.ts";
+import { addBoard, allBoards } from "./boards.server.ts";
+import { cards_of } from "./cards.server.ts";
 import type { Member } from "./model.ts";
 
 export const create_board = server(
@@ -40,14 +41,12 @@ export const board = page("/boards/:id", async ({ id }) => {
   session.require();
   const found = (await allBoards()).find((board) => board.id === id);
   if (!found) throw new NotFound("There is no such board.");
-  // The feed is created before the cards are loaded: a change in between is in both, and `apply` takes it twice.
-  const [feed, cards] = await channel(`board:${id}`, () => cardsOf(id));
   const { name = "", avatar = null } = (await currentUser()) ?? {};
   const here = await presence<Member>(`board:${id}`, { name, avatar });
   return (
     <>
       <h1>{found.name}</h1>
-      <Board id={id} cards={cards} feed={feed} here={here} />
+      <Board id={id} cards={await cards_of.live(id)} here={here} />
     </>
   );
 });
