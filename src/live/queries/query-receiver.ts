@@ -50,7 +50,7 @@ export class QueryReceiver implements SeriesReceiver {
   /** Whether {@link take} returns a frame, unless the value was dropped. */
   get hasNews(): boolean {
     const { value, failure } = this.#series;
-    return (value !== null && value.run > this.#afterRun) || (failure !== null && failure.run > this.#afterFailure);
+    return (value !== null && value.newsRun > this.#afterRun) || (failure !== null && failure.run > this.#afterFailure);
   }
 
   notify(): void {
@@ -79,7 +79,7 @@ export class QueryReceiver implements SeriesReceiver {
   /** Returns the next frame for the client, as if it had received all others; `null` if there is none. */
   take(): QueryFrameText | null {
     const { value, failure } = this.#series;
-    if (value && value.run > this.#afterRun) {
+    if (value && value.newsRun > this.#afterRun) {
       const frame = this.#series.frameFrom(this.#base);
       if (!frame) return null;
       this.#afterRun = value.run;

@@ -78,19 +78,40 @@ describe("the runs of a query", () => {
     expect(page.values.get("1")).toBe("second");
   });
 
-  it("are shared by all pages, and by those that are loaded meanwhile", async () => {
+  it("are shared by all pages that are open, and by those that are loaded during a run", async () => {
     const [page, other] = await Promise.all([openPage(), openPage()]);
-    const reading = process.runs.read(callOf("1"), null);
+    const readings = [1, 2].map(() => process.runs.read(callOf("1"), null));
     await wait();
     expect(runs).toHaveLength(1);
     await end(value("shared"));
-    expect([page.values.get("1"), other.values.get("1"), (await reading).json]).toEqual([
-      "shared",
-      "shared",
-      '"shared"',
-    ]);
-    expect(await process.runs.read(callOf("1"), null)).toMatchObject({ json: '"shared"' });
-    expect(runs).toHaveLength(1);
+    expect([page, other].map(({ values }) => values.get("1"))).toEqual(["shared", "shared"]);
+    expect(runs).toHaveLength(2);
+    await end(value("read"));
+    expect((await Promise.all(readings)).map(({ json }) => json)).toEqual(['"read"', '"read"']);
+    expect([page, other].map(({ values }) => values.get("1"))).toEqual(["read", "read"]);
+    expect(runs).toHaveLength(2);
+  });
+
+  it("begin for each page that is loaded, and pages that are open get what it finds without a message, if it is new", async () => {
+    const page = await openPage();
+    await end(value("first"));
+    for (const json of ["first", "first", "changed", "changed"]) {
+      const reading = process.runs.read(callOf("1"), null);
+      await wait();
+      await end(value(json));
+      expect((await reading).json).toBe(JSON.stringify(json));
+    }
+    expect(runs).toHaveLength(5);
+    expect(page.frames.map(({ value }) => value)).toEqual(["first", "changed"]);
+  });
+
+  it("give the page that is loaded a version with which a page keeps its value", async () => {
+    const page = await openPage();
+    await end(value("first"));
+    const reading = process.runs.read(callOf("1"), null);
+    await wait();
+    await end(value("first"));
+    expect((await reading).version).toBe(page.versions.get("1"));
   });
 
   it("begin for a page after a message that this process has not received yet", async () => {
@@ -286,10 +307,11 @@ describe("a query that reads the session", () => {
     expect([alice, bob, nobody].map(({ frames }) => frames.length)).toEqual([0, 0, 0]);
     for (const run of runs.slice(1)) run.end(value(`for ${run.sid}`));
     await wait();
+    await end(value("for alice, who loads another page"));
     expect([alice, bob, nobody].map(({ values }) => values.get("1"))).toEqual([
-      ...["for sid of alice", "for sid of bob", "for null"],
+      ...["for alice, who loads another page", "for sid of bob", "for null"],
     ]);
-    expect((await reading).json).toBe('"for sid of alice"');
+    expect((await reading).json).toBe('"for alice, who loads another page"');
   });
 
   it("does so also when it reads the session for the first time after many shared runs", async () => {

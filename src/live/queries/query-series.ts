@@ -59,6 +59,8 @@ export interface SeriesReceiver {
 /** The value of the last run that has succeeded. */
 export interface SeriesValue {
   readonly run: number;
+  /** The first one of the runs with this value of which receivers have to be told. */
+  readonly newsRun: number;
   readonly valueId: string;
   readonly version: string;
   readonly positions: readonly Position[];
@@ -100,8 +102,6 @@ export class QuerySeries implements CacheEntry {
   #wanted = 0;
   #isBusy = false;
   #giveUpWait: () => void = () => undefined;
-  /** The run in progress: its positions. */
-  #current: { readonly run: number; readonly positions: readonly Position[] } | null = null;
   #value: SeriesValue | null = null;
   #failure: SeriesFailure | null = null;
   #failures = 0;
@@ -172,24 +172,17 @@ export class QuerySeries implements CacheEntry {
   }
 
   /**
-   * Returns the value of a run that sees everything that was published until now; `moved` if the series has ended, because it reads
-   * the session.
+   * Returns the value of a run that begins from now on, which all that wait for it share; `moved` if the series has ended, because it
+   * reads the session. It is never an earlier value: a page that is loaded again shows what has changed without a message, too.
    *
    * @throws what the run has thrown; UnavailableError if the bus does not respond
    */
   async read(): Promise<SeriesValue | "moved"> {
-    const afterRun = this.#begun;
-    this.#usedAtMs = performance.now();
-    const candidate = this.#current ?? (this.#failure ? null : this.#value);
-    const isCurrent = candidate !== null && !(await this.channels.havePassed(candidate.positions, { askBus: true }));
     if (this.#isClosed) return "moved";
-    const value = this.#value;
-    if (isCurrent && value && value.json !== null && value.run >= candidate.run && !this.#failure) {
-      this.#options.cache.touch(this);
-      return value;
-    }
+    const afterRun = this.#begun;
+    this.#options.cache.touch(this);
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ afterRun: isCurrent ? Math.min(afterRun, candidate.run - 1) : afterRun, resolve, reject });
+      this.#waiters.push({ afterRun, resolve, reject });
       this.advance();
     });
   }
@@ -284,9 +277,7 @@ export class QuerySeries implements CacheEntry {
     }
     this.#begunAtMs = performance.now();
     const run = ++this.#begun;
-    this.#current = { run, positions };
     const outcome = await runner.run(call, this.#session);
-    this.#current = null;
     slots.release();
     if (this.#isClosed) return;
     if (outcome.kind === "session") {
@@ -307,11 +298,16 @@ export class QuerySeries implements CacheEntry {
   #succeeded(json: string, { run, positions, isLive }: RunPositions): void {
     const previous = this.#value;
     const valueId = valueIdOf(json);
+    if (previous && !this.#isNews(previous, { run, valueId, positions })) {
+      this.#value = { ...previous, run };
+      for (const { resolve } of this.#takeWaiters(run)) resolve(previous);
+      return;
+    }
     const version = formatVersion({ valueId, series: this.name, run, positions }, this.#options.tags);
     this.#failure = null;
     this.#failures = 0;
     this.#isUnchecked = !isLive;
-    this.#value = { run, valueId, version, positions, json };
+    this.#value = { run, newsRun: run, valueId, version, positions, json };
     this.#clearFrames();
     if (this.isUsed && previous && previous.json !== null && previous.valueId !== valueId) {
       const patch = createPatch(previous.json, json);
@@ -323,6 +319,15 @@ export class QuerySeries implements CacheEntry {
     this.#options.cache.set(this, Buffer.byteLength(json));
     const value = this.#value;
     for (const { resolve } of this.#takeWaiters(run)) resolve(value);
+  }
+
+  /** Whether receivers have to get the value of a run: not if a page that was loaded has found what they have already. */
+  #isNews(
+    previous: SeriesValue,
+    { run, valueId, positions }: Pick<SeriesValue, "run" | "valueId" | "positions">,
+  ): boolean {
+    const isSame = previous.valueId === valueId && previous.json !== null && !this.#failure;
+    return !isSame || this.#wanted >= run || positions.some((position, i) => position !== previous.positions[i]);
   }
 
   #failed(cause: unknown, run: number): void {
