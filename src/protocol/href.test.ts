@@ -106,4 +106,16 @@ describe("a link", () => {
       }
     }
   });
+
+  test.each([
+    ["/**", { 0: "/b.example" }],
+    ["/**:rest", { rest: "/b.example/x" }],
+    ["/**:rest", { rest: "///b.example" }],
+    ["/:lang?/**:rest", { rest: "/b.example" }],
+    ["{/:lang}?/:path+", { path: "/b.example" }],
+    ["/:path(.*)", { path: "/b.example" }],
+  ])("of %s with %j stays on the site without a base too", (pattern, params) => {
+    const href = formatHref("", pattern, params);
+    expect(new URL(href, "https://a.example").origin).toBe("https://a.example");
+  });
 });

@@ -52,7 +52,9 @@ export function formatHref(base: string, pattern: string, params: Values = {}, o
   for (const [name, values] of Object.entries(options.query ?? {})) {
     for (const value of [values].flat()) if (value != null) query.append(name, String(value));
   }
-  const path = base + fillPattern(pattern, params, pattern, { next: 0 });
+  const filled = base + fillPattern(pattern, params, pattern, { next: 0 });
+  // The rest of a path may begin with a slash. After that of the path, browsers would read the name of another site.
+  const path = filled.replace(/^\/\/+/, (slashes) => `/${"%2F".repeat(slashes.length - 1)}`);
   const hash = options.hash?.replace(/^#/, "");
   return (path || "/") + (query.size ? `?${query}` : "") + (hash ? `#${encode(hash)}` : "");
 }
