@@ -1,3 +1,4 @@
+export { prepareForms } from "./multipart.ts";
 export {
   adviseMaxBody,
   appendPart,

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import type { Busboy, BusboyFileStream, BusboyInstance } from "@fastify/busboy";
 import { CONNECTION_CLOSE, formatBytes, RequestError } from "../http/index.ts";
 
 /** A file of a form, as its part claims it. */
@@ -42,7 +42,7 @@ export async function receiveParts(
   contentType: string,
   receiver: PartReceiver,
 ): Promise<void> {
-  const reader = new PartReader(contentType, receiver);
+  const reader = new PartReader(createParser(contentType, parser ?? (await loadParser())), receiver);
   try {
     for await (const chunk of body) {
       await reader.write(chunk);
@@ -73,9 +73,9 @@ class PartReader {
   /** Continues the method that waits for the parser. */
   #wake: () => void = () => undefined;
 
-  constructor(contentType: string, receiver: PartReceiver) {
+  constructor(parser: BusboyInstance, receiver: PartReceiver) {
     this.#receiver = receiver;
-    this.#parser = createParser(contentType)
+    this.#parser = parser
       .on("field", (name, value, _, isTruncated) => this.#guard(() => this.#onField(name, value, isTruncated)))
       .on("file", (field, content, name, _, type) =>
         this.#guard(() => {
@@ -162,13 +162,29 @@ class PartReader {
   }
 }
 
-function createParser(contentType: string): BusboyInstance {
+/** Module state: a module is loaded once in a process. */
+let parser: typeof Busboy | undefined;
+
+/**
+ * Loads the parser, which many applications never need. Pages with forms do it before these are sent: a process may still run when
+ * the files of its build have been replaced.
+ */
+export function prepareForms(): void {
+  if (!parser) loadParser().catch(() => undefined); // the form is refused with the error
+}
+
+async function loadParser(): Promise<typeof Busboy> {
+  parser ??= (await import("@fastify/busboy")).Busboy;
+  return parser;
+}
+
+function createParser(contentType: string, Parser: typeof Busboy): BusboyInstance {
   // RFC 2046, section 5.1.1: 1 to 70 characters
   if (!/;\s*boundary=("[^"]{1,70}"|[^\s";]{1,70})\s*(;|$)/i.test(contentType)) {
     throw malformedFormError("the Content-Type has no valid boundary");
   }
   try {
-    return new Busboy({
+    return new Parser({
       headers: { "content-type": contentType },
       isPartAFile: (field, _, name) => field !== undefined && name !== undefined,
       preservePath: true, // cleanFileName removes the path, after decoding

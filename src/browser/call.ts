@@ -5,7 +5,6 @@ import {
   CSRF_META_SELECTOR,
   callError,
   checkArguments,
-  IDEMPOTENCY_HEADER,
   JSON_TYPE,
   REDIRECT_HEADER,
   RPC_PREFIX,
@@ -41,7 +40,7 @@ function noteLeaving(): void {
  *
  * @param hash the hash of the function's signature; absent in development
  * @param send sends the request; by default with `fetch`, as a call. A form passes a function of its own
- * @param key the key of a call of an idempotent function
+ * @param wait is called with the response, and may delay the result. It is that of the moment of the call, as `no_wait` sets it
  * @throws RPCError `internal` if the server is unreachable
  * @throws TypeError for an argument that would not arrive as it is
  * @see docs/protocol.md 3.5, 3.8, 3.9 and 8.4
@@ -52,7 +51,7 @@ export async function post(
   signal?: AbortSignal,
   hash?: string,
   send: (url: string, init: RequestInit) => Promise<Response> = fetch,
-  key?: string,
+  wait = landing.wait,
 ): Promise<Response> {
   // Bundlers remove the longer messages from production.
   if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArguments(name, args, false));
@@ -65,9 +64,7 @@ export async function post(
     return value;
   });
   const { base, build = "" } = getPageData();
-  if (key) headers[IDEMPOTENCY_HEADER] = key;
   if (hash) headers[BUILD_HEADER] = `${build}.${hash}`;
-  const { wait } = landing;
   addEventListener("beforeunload", noteLeaving); // the same listener is added once
   let retries = 0;
   let hasNewToken = false;

@@ -3,7 +3,14 @@
  * browser.
  */
 import type { Call, CallOptions, Stream } from "../protocol/index.ts";
-import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
+import {
+  type Arguments,
+  checkArgumentCount,
+  IDEMPOTENCY_HEADER,
+  openStream,
+  readResult,
+  toNamedArguments,
+} from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";
 import { checkHiddenStream } from "./dev/hidden-streams.ts";
 import { checkMisuse, rejectUseAsText, withCallSite } from "./dev/misuse.ts";
@@ -31,14 +38,11 @@ export function stub(
   hash?: string,
   postCall = post,
 ): RemoteFunction<Call<unknown>> & { id: string; hash?: string | undefined } {
-  const send = (getArguments: () => Arguments, options?: CallOptions): Call<unknown> => {
+  const send = (getArguments: () => Arguments): Call<unknown> => {
     const abort = new AbortController();
     const run = async () => {
       try {
-        return await readResult(
-          name,
-          await postCall(name, getArguments(), abort.signal, hash, undefined, options?.key),
-        );
+        return await readResult(name, await postCall(name, getArguments(), abort.signal, hash));
       } finally {
         // Replaces the errors that the abortion causes, and a result that arrives at the same time.
         abort.signal.throwIfAborted();
@@ -59,8 +63,24 @@ export function stub(
       if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArgumentCount(name, params, values));
       return toNamedArguments(params, values);
     });
-  const named = (args: Arguments, options?: CallOptions) => send(() => args, options);
-  return Object.assign(call, { named, id: name, hash });
+  return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
+}
+
+/**
+ * Returns the stub of a function that may be idempotent: a call by name can have a key. Other pages do not load it.
+ *
+ * @param params, hash as for {@link stub}
+ */
+export function idempotent(name: string, params?: readonly string[], hash?: string): ReturnType<typeof stub> {
+  const plain = stub(name, params, hash);
+  const named = (args: Arguments, { key }: CallOptions = {}) => {
+    if (!key) return plain.named(args);
+    const send = (url: string, init: RequestInit) =>
+      fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), [IDEMPOTENCY_HEADER]: key } });
+    const withKey: typeof post = (name, args, signal, hash) => post(name, args, signal, hash, send);
+    return stub(name, params, hash, withKey).named(args);
+  };
+  return Object.assign((...values: unknown[]) => plain(...values), plain, { named });
 }
 
 /**

@@ -208,7 +208,7 @@ export class Compiler {
     const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
-    const declared = { functions, endpoints: facts.endpoints };
+    const declared = { functions, endpoints: facts.endpoints, declarations: facts.declarations };
     const code = emitStubs(declared, await reExportedStubs(facts, resolver), (signature) =>
       this.recorder.hashOf(signature),
     );

@@ -65,6 +65,29 @@ describe("stubs", () => {
     );
   });
 
+  test("can send a key only for functions that may be idempotent, and others do not load the code of it", () => {
+    const code = `
+      const options = { idempotent: true };
+      export const plain = server((n: int) => n);
+      export const limited = server({ rpc_timeout: 5 }, (n: int) => n);
+      export const pay = server({ idempotent: true }, (n: int) => n);
+      export const quoted = server({ "idempotent": true } as const, (n: int) => n);
+      export const shared = server(options, (n: int) => n);
+      export const spread = server({ ...options }, (n: int) => n);
+      export const count = server(options, function* (n: int) { yield n; });
+    `;
+    const factories = stubs(code).matchAll(/^export const (\w+) = \/\*#__PURE__\*\/ (\w+)/gm);
+    expect(Array.from(factories, ([, name, factory]) => `${name} ${factory}`)).toEqual([
+      "plain stub",
+      "limited stub",
+      "pay idempotent",
+      "quoted idempotent",
+      "shared idempotent",
+      "spread idempotent",
+      "count stream",
+    ]);
+  });
+
   test("send arguments with files as a form, which the stubs of other functions do not load", () => {
     const facts = readTestModule(
       "src/a.server.ts",

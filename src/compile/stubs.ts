@@ -1,20 +1,23 @@
 import { posix } from "node:path";
 import type { Signature } from "../protocol/index.ts";
-import { type Endpoint, isServerModule, type ReExport, relativePath } from "./modules/index.ts";
+import { type Declaration, type Endpoint, isServerModule, type ReExport, relativePath } from "./modules/index.ts";
+import { type Node, unwrapExpression } from "./syntax/index.ts";
+import { propertyKey } from "./types/index.ts";
 
 /**
  * Returns the code that replaces a server module in the browser: one stub per server function, with its name and
- * its parameter names, and one per page and route, with its path. Nothing else of the module can leak, because the code is made from signatures and paths and never
- * from the module's text. Types and file names of signatures are left out.
+ * its parameter names, and one per page and route, with its path. Nothing else of the module can leak, because the code is made
+ * from signatures and paths and never from the module's text. Types and file names of signatures are left out.
  *
  * @param hashOf returns the hash of a signature, which calls carry; `undefined` in development
  */
 export function emitStubs(
-  { functions, endpoints = [] }: StubbedExports,
+  { functions, endpoints = [], declarations = [] }: StubbedExports,
   reExports: readonly ReExport[] = [],
   hashOf: HashOf = () => undefined,
 ): string {
-  const used = new Set<StubImport>(functions.map(stubFactory));
+  const withKeys = new Set(declarations.filter(mayBeIdempotent).map(({ name }) => name));
+  const used = new Set<StubImport>(functions.map((signature) => stubFactory(signature, withKeys)));
   if (functions.some(takesFiles)) used.add("upload");
   if (endpoints.length > 0) used.add("link");
   const stubs = [...functions, ...endpoints];
@@ -26,7 +29,7 @@ export function emitStubs(
     const isLink = "pattern" in exported;
     const call = isLink
       ? `${names.link}(${JSON.stringify(exported.pattern)})`
-      : stubCall(exported, names, hashOf(exported));
+      : stubCall(exported, names[stubFactory(exported, withKeys)], { hash: hashOf(exported), upload: names.upload });
     const value = `/*#__PURE__*/ ${call}`;
     if (isVariableName(name)) lines.push(`export const ${name} = ${value};`);
     else lines.push(`const $${index} = ${value};`, `export { $${index} as ${name} };`);
@@ -39,6 +42,8 @@ export function emitStubs(
 interface StubbedExports {
   readonly functions: readonly Signature[];
   readonly endpoints?: readonly Pick<Endpoint, "name" | "pattern">[];
+  /** The declarations of the functions. */
+  readonly declarations?: readonly Declaration[];
 }
 
 /** The words that name no variable of a module, but may name an export: `export { remove as delete }`. */
@@ -59,25 +64,45 @@ function isVariableName(name: string): boolean {
 export type HashOf = (signature: Pick<Signature, "file" | "name">) => string | undefined;
 
 /** What stubs import of `tsweb/stub`. */
-type StubImport = "stub" | "stream" | "upload" | "link";
+type StubImport = "stub" | "idempotent" | "stream" | "upload" | "link";
 
 /** Returns the local names of the imports: other ones than those of the functions, of which one may be `upload`. */
 function localNames(exported: readonly { readonly name: string }[]): Readonly<Record<StubImport, string>> {
   const taken = new Set(exported.map(({ name }) => name));
   const freeName = (name: string): string => (taken.has(name) ? freeName(`${name}_`) : name);
-  return { stub: freeName("stub"), stream: freeName("stream"), upload: freeName("upload"), link: freeName("link") };
+  return {
+    ...{ stub: freeName("stub"), idempotent: freeName("idempotent"), stream: freeName("stream") },
+    ...{ upload: freeName("upload"), link: freeName("link") },
+  };
 }
 
-function stubFactory(signature: Signature): "stub" | "stream" {
-  return signature.stream ? "stream" : "stub";
+function stubFactory(signature: Signature, withKeys: ReadonlySet<string>): "stub" | "idempotent" | "stream" {
+  if (signature.stream) return "stream";
+  // An idempotent function takes no files.
+  return withKeys.has(signature.name) && !takesFiles(signature) ? "idempotent" : "stub";
 }
 
-function stubCall(signature: Signature, names: Readonly<Record<StubImport, string>>, hash: string | undefined): string {
+/** Returns whether a function can have the option `idempotent`: also if its options are not written in the call. */
+function mayBeIdempotent({ kind, call }: Declaration): boolean {
+  if (kind !== "server" || call.arguments.length < 2) return false;
+  const options = unwrapExpression(call.arguments[0] as Node);
+  if (options.type !== "ObjectExpression") return true;
+  return options.properties.some((property) => {
+    if (property.type === "SpreadElement") return true;
+    return [undefined, "idempotent"].includes(propertyKey(property.key, property.computed));
+  });
+}
+
+function stubCall(
+  signature: Signature,
+  factory: string,
+  { hash, upload }: { readonly hash: string | undefined; readonly upload: string },
+): string {
   const params = signature.keyed ? undefined : JSON.stringify(signature.params.map((param) => param.name));
   const args = [JSON.stringify(signature.name), params, JSON.stringify(hash)];
-  if (takesFiles(signature)) args.push(names.upload);
+  if (takesFiles(signature)) args.push(upload);
   while (args.at(-1) === undefined) args.pop();
-  return `${names[stubFactory(signature)]}(${args.map((arg) => arg ?? "undefined").join(", ")})`;
+  return `${factory}(${args.map((arg) => arg ?? "undefined").join(", ")})`;
 }
 
 function takesFiles({ params }: Signature): boolean {

@@ -1,4 +1,5 @@
 import { h, type VNode } from "preact";
+import { prepareForms } from "../bodies/index.ts";
 import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
 import { FORM_TYPE, fieldErrorId, formHead, isSubmissionOf, selectedValues, withSelection } from "../protocol/index.ts";
 import { addChoice, checkFormFields } from "./form-warnings.ts";
@@ -29,6 +30,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
         'header to "same-origin", which hides the page from other sites as well.',
     );
   }
+  prepareForms();
   const { definition, key, hasHandle } = target;
   const { name } = definition.signature;
   if (state.development) checkRequest(vnode, props, name);

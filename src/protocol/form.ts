@@ -53,9 +53,6 @@ export function fieldErrors(error: Pick<ErrorBody, "message" | "details">): Fiel
   return typeof parameter === "string" ? { [parameter]: error.message } : {};
 }
 
-/** The header with the key of a call of an idempotent function. @see docs/protocol.md 15.8 */
-export const IDEMPOTENCY_HEADER = "idempotency-key";
-
 /** What the parameter of a form that is sent without script says. @see docs/protocol.md 15.1 */
 interface FormParameter {
   /** The function that is called. */

@@ -61,7 +61,6 @@ export {
   FORM_TYPE,
   type FormSubmission,
   fieldErrors,
-  IDEMPOTENCY_HEADER,
   KEY_FIELD,
   readFormParameter,
 } from "./form.ts";
@@ -169,6 +168,7 @@ export {
   BUILD_ID,
   BUILD_VERSION,
   CSRF_HEADER,
+  IDEMPOTENCY_HEADER,
   JSON_TYPE,
   NDJSON_TYPE,
   OPENAPI_PATH,

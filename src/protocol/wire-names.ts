@@ -22,6 +22,9 @@ export const BUILD_HEADER = "x-build";
 /** Carries the CSRF token, in a call and in a response with a fresh token. @see docs/protocol.md 8.4 */
 export const CSRF_HEADER = "x-csrf-token";
 
+/** Carries the key of a call of an idempotent function. @see docs/protocol.md 15.8 */
+export const IDEMPOTENCY_HEADER = "idempotency-key";
+
 /** Carries the URL that the browser opens after a call. @see docs/protocol.md 3.5 */
 export const REDIRECT_HEADER = "x-redirect";
 
