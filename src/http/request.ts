@@ -48,7 +48,10 @@ export const request = {
   },
   /** The request id. The response carries it as `X-Request-Id`. */
   get id(): string {
-    return requireContext("request.id").id;
+    const context = requireContext("request.id");
+    // Clients can choose it. Not `useClient`: `before` may log it, and the page stays one for all clients.
+    if (context.shared) throw context.shared.refuse("request.id");
+    return context.id;
   },
   /**
    * Aborts when the client disconnects or the call exceeds its time limit. Pass it to `fetch` or a database driver to

@@ -159,6 +159,7 @@ describe("pages with the option cache", () => {
     ["request.cookies", () => request.cookies],
     ["request.headers", () => request.headers],
     ["request.address", () => request.address],
+    ["request.id", () => request.id],
     ["request.set_cookie()", () => request.set_cookie("a", "b")],
     ["channel()", () => channel("news")],
     ["presence()", () => presence("news", null, { anonymous: true })],
@@ -202,6 +203,7 @@ describe("pages with the option cache", () => {
       if (user === "header") set_header("x-user", "ada");
       if (user === "cookie") request.set_cookie("user", "ada");
       if (user === "reads") void request.cookies.user;
+      if (user === "id") void request.id;
       return user === "refused" ? redirect("/touch") : undefined;
     };
     const { app, count } = await createCachedApp(() => shown("news"), undefined, { before });
@@ -212,6 +214,7 @@ describe("pages with the option cache", () => {
     expect(await headersOf("header")).toEqual(["private, no-store", "ada", null]);
     expect(await headersOf("cookie")).toEqual(["private, no-store", null, "user=ada"]);
     expect(await headersOf("reads")).toEqual(["private, no-store", null, null]);
+    expect(await headersOf("id")).toEqual(["public, s-maxage=60", null, null]);
     expect(await headersOf("none")).toEqual(["public, s-maxage=60", null, null]);
     expect((await getPage(app, "/news?user=refused")).status).toBe(303);
     expect(count.renderings).toBe(1);

@@ -132,6 +132,29 @@ describe("PageCache", () => {
     expect(clock.renderings).toBe(1);
   });
 
+  it("starts another rendering beside one that takes 30 seconds, whose result is not kept", async () => {
+    const { cache, clock, find, page } = createCache();
+    let resolve: (value: Rendered<string>) => void = () => undefined;
+    const hanging = cache.find(
+      { key: "/a", path: "/a", seconds: 60 },
+      () =>
+        new Promise((resolvePromise) => {
+          resolve = resolvePromise;
+        }),
+    );
+    clock.ms = 29_999;
+    const waiting = find("/a");
+    expect(clock.renderings).toBe(0);
+    clock.ms = 30_000;
+    const later = await find("/a");
+    expect(clock.renderings).toBe(1);
+    const rendered = { page: page() };
+    resolve(rendered);
+    expect([await hanging, await waiting]).toEqual([rendered, rendered]);
+    expect((await find("/a")).page).toBe(later.page);
+    expect(clock.renderings).toBe(1);
+  });
+
   it("drops all variants of a path, and no other path", async () => {
     const { cache, clock, find } = createCache();
     for (const key of ["/a?1", "/a?2", "/b"]) await find(key);

@@ -6,6 +6,9 @@ export const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 /** What an entry takes besides its texts, in bytes: the objects, and the places in the maps. */
 const ENTRY_BYTES = 512;
 
+/** How long requests wait for a rendering that another one has caused, in milliseconds. One that hangs would make its page unreachable. */
+const MAX_WAIT_MS = 30_000;
+
 /** A page as it is kept. */
 export interface CachedPage {
   readonly html: Uint8Array<ArrayBuffer>;
@@ -28,13 +31,14 @@ interface Entry {
 interface Rendering<T> {
   readonly path: string;
   readonly result: Promise<Rendered<T>>;
+  readonly startedAtMs: number;
   /** Whether the page has to be rendered again: it was revalidated meanwhile. */
   isStale: boolean;
 }
 
 /**
- * The cached pages of one application in this process. Each address is rendered once at a time: whoever requests it meanwhile
- * waits for this rendering. The least recently used pages are dropped when all together take more than the maximum, so that a client
+ * The cached pages of one application in this process. Each address is rendered once at a time: whoever requests it within
+ * 30 seconds waits for this rendering. The least recently used pages are dropped when all together take more than the maximum, so that a client
  * that requests many variants drops other pages, but takes no more memory.
  */
 export class PageCache<T> {
@@ -75,8 +79,10 @@ export class PageCache<T> {
     }
     if (entry) this.#remove(key, entry);
     const running = this.#renderings.get(key);
-    if (running) return running.result;
-    const rendering: Rendering<T> = { path, result: render(), isStale: false };
+    const startedAtMs = this.#now();
+    if (running && startedAtMs - running.startedAtMs < MAX_WAIT_MS) return running.result;
+    if (running) running.isStale = true; // it may end after the next one, and is older
+    const rendering: Rendering<T> = { path, result: render(), startedAtMs, isStale: false };
     this.#renderings.set(key, rendering);
     try {
       const rendered = await rendering.result;
