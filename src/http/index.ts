@@ -57,7 +57,6 @@ export { fillRandom, randomHex } from "./random.ts";
 export {
   isSitePath,
   LINKED_SITE,
-  type LinkedSite,
   observeRedirects,
   Redirect,
   type RedirectOptions,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { POSITION_PATTERN, type Position } from "../../backends/index.ts";
 
 /** The length of the part of a version that identifies the value: 72 bits of its hash. */
-export const VALUE_ID_CHARS = 12;
+const VALUE_ID_CHARS = 12;
 
 /** The length of the name of a series. */
 const SERIES_CHARS = 8;

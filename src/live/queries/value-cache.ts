@@ -1,5 +1,5 @@
 /** The maximum size of the values of all queries of a process, in bytes of JSON. */
-export const MAX_CACHE_BYTES = 64 * 1024 * 1024;
+const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
 /** What an entry takes besides its value, in bytes: so that many small ones are bounded, too. */
 const ENTRY_BYTES = 2_048;
