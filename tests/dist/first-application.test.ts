@@ -65,7 +65,7 @@ describe("an installation of the package", () => {
   // npm installs the newest versions that package.json allows: if one of these has grown, raise the limit in a commit of its own.
   const MAX_PACKAGES = 27;
   const MAX_MEGABYTES = 45;
-  const MAX_OWN_MEGABYTES = 5.7;
+  const MAX_OWN_MEGABYTES = 6.3;
 
   it("has a limited number of packages and bytes, without development dependencies", () => {
     const installed = installedPackages(guestBook.dir);
