@@ -40,6 +40,8 @@ const SLOW_FILES = [
   "conformance/bus-nats",
   "browser/live-proxy",
   "fault/live-torture",
+  "fault/query-torture",
+  "fault/query-torture-faults",
   "browser/live-client-app",
   "system/scripts-and-openapi",
   "fault/nats-cluster",

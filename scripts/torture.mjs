@@ -7,6 +7,8 @@
 // requests ahead on 500 connections, to every host of an application. `npm run torture -- tabs` closes, reloads, freezes and
 // crashes tabs of a browser 1,000 times.
 // `npm run torture -- presence` has 1,000 users on three processes, of which one is killed and one frozen.
+// `npm run torture -- queries` kills and freezes processes and the bus while pages show live queries, and then runs applications with
+// deliberate faults, each of which it has to detect.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPrograms, programsOf } from "./programs.mjs";
@@ -31,6 +33,7 @@ const suites = {
   requests: ["tests/fault/pipelining.test.ts"],
   tabs: ["tests/fault/tabs.test.ts"],
   presence: ["tests/fault/presence.test.ts"],
+  queries: ["tests/fault/query-torture.test.ts", "tests/fault/query-torture-faults.test.ts"],
 };
 const tests = Object.hasOwn(suites, suite) && rest.length === 0 ? suites[suite] : undefined;
 if (!tests) {

@@ -22,6 +22,8 @@ export class QueryClient {
   readonly #headers: Readonly<Record<string, string>>;
   #abort = new AbortController();
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** Called with each frame, after it was applied. */
+  onFrame: ((id: string, frame: QueryFrame) => void) | undefined;
   /** Settles when the event stream has ended. */
   done: Promise<void> = Promise.resolve();
 
@@ -74,6 +76,11 @@ export class QueryClient {
     const query = this.queries.get(id);
     if (!query) throw new Error(`The page has no query ${id}.`);
     query.frames.push(frame);
+    this.#applyTo(query, frame);
+    this.onFrame?.(id, frame);
+  }
+
+  #applyTo(query: ShownQuery, frame: QueryFrame): void {
     const { error, v, patch, base } = frame;
     if (error) {
       query.error = error.code;

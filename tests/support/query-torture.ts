@@ -1,0 +1,186 @@
+/**
+ * The torture run for queries: writers write and viewers view, while connections end, and processes and the bus are killed and frozen.
+ * After each round, every viewer has to show what the database contains.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { callFunction, sendCall } from "./call-function.ts";
+import { MAX_READ_MS, type TortureDatabase } from "./query-torture-database.ts";
+import { type QueryFault, type QueryTarget, QueryViewer } from "./query-torture-viewer.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { FaultInjection } from "./torture.ts";
+
+/** The size of a run. */
+export interface QueryTortureSize {
+  readonly boards: number;
+  readonly viewers: number;
+  readonly writers: number;
+  /** Of all writers in a round. */
+  readonly writes: number;
+  /** The average pause of a writer between two changes. */
+  readonly pauseMs: number;
+}
+
+/** A part of a run. */
+export interface QueryTortureRound {
+  readonly faultInjections: readonly FaultInjection[];
+  /** What the processes and their clients may need to connect to the bus again, in milliseconds. 0 without faults. */
+  readonly recoveryMs: number;
+}
+
+/** The servers of a run. */
+export interface QueryTortureEnvironment {
+  readonly servers: readonly string[];
+  readonly rounds: readonly QueryTortureRound[];
+}
+
+/** The result of a run. */
+export interface QueryTortureResult {
+  readonly faults: readonly QueryFault[];
+  readonly writes: number;
+  /** The calls of writers that had to be repeated. */
+  readonly repeated: number;
+  readonly reads: number;
+  readonly values: number;
+  readonly loads: number;
+  readonly connections: number;
+  readonly ended: number;
+  readonly failed: number;
+  /** How long after the last change of each round all viewers were current, in milliseconds. */
+  readonly settledMs: readonly number[];
+}
+
+/** The guarantee: a second and two runs; and the time that a busy machine may need. */
+const SETTLE_MS = 1_000 + 2 * MAX_READ_MS + 3_000;
+
+/** How long it takes to see that nothing changes any more after all viewers are current. */
+const QUIET_MS = 150;
+
+const USERS = ["alice", "bob", null] as const;
+
+/** The share of reads that fail in a round with faults. */
+const FAILURES = 0.02;
+
+/** The boards of a run. */
+export function boardsOf({ boards }: QueryTortureSize): readonly string[] {
+  return Array.from({ length: boards }, (_, n) => `b${n}`);
+}
+
+/**
+ * Runs the torture run, until the first round with a fault. The seed determines all random choices, but not the order in which they
+ * take effect.
+ */
+export async function tortureQueries(
+  size: QueryTortureSize,
+  { servers, rounds }: QueryTortureEnvironment,
+  { database, random }: { database: TortureDatabase; random: SeededRandom },
+): Promise<QueryTortureResult> {
+  const cookies = await Promise.all(USERS.map((user) => signIn(servers, user)));
+  const viewers = Array.from({ length: size.viewers }, (_, n) => {
+    const user = n % USERS.length;
+    // Each viewer has an address of its own, since live requests are limited for each.
+    const headers = { ...cookies[user], "x-forwarded-for": `192.0.2.${n + 1}` };
+    return new QueryViewer({
+      ...{ name: `viewer ${n}`, user: USERS[user] ?? null, headers, isPolling: n % 4 === 3 },
+      ...{ servers, database, random: random.fork(), targets: targetsOf(size, random) },
+      connectionMs: n % 3 === 0 ? [1_000, 5_000] : [20, 600],
+    });
+  });
+  const viewing = viewers.map((viewer) => viewer.view());
+  const settledMs: number[] = [];
+  const faults: QueryFault[] = [];
+  const counts = { writes: 0, repeated: 0 };
+  for (const [index, round] of rounds.entries()) {
+    for (const viewer of viewers) viewer.settle(false);
+    database.failures = round.recoveryMs > 0 ? FAILURES : 0;
+    await writeAll(size, { servers, round, random, counts, prefix: `${index}` });
+    database.failures = 0;
+    for (const viewer of viewers) viewer.settle(true);
+    settledMs.push(await settle(viewers, SETTLE_MS + round.recoveryMs, faults));
+    if (faults.length > 0 || viewers.some((viewer) => viewer.faults.length > 0)) break;
+  }
+  await Promise.all(viewers.map((viewer) => viewer.stop()));
+  await Promise.all(viewing);
+  faults.push(...viewers.flatMap((viewer) => viewer.faults));
+  faults.push(...database.overlaps.map((key) => ({ kind: "overlap" as const, description: key })));
+  const sum = (name: keyof QueryViewer["counts"]) => viewers.reduce((total, viewer) => total + viewer.counts[name], 0);
+  return {
+    ...{ faults, ...counts, reads: database.reads, values: sum("values"), loads: sum("loads") },
+    ...{ connections: sum("connections"), ended: sum("ended"), failed: sum("failed"), settledMs },
+  };
+}
+
+/** Signs a user in. A process that has started refuses sign-ins until it has read the revocations. */
+async function signIn(servers: readonly string[], user: string | null): Promise<Readonly<Record<string, string>>> {
+  if (user === null) return {};
+  for (;;) {
+    const { status, headers } = await sendCall(servers[0] ?? "", "enter", { user });
+    const cookie = headers.getSetCookie().map((text) => text.split(";")[0]);
+    if (status === 200) return { cookie: cookie.join("; ") };
+    await pause(50);
+  }
+}
+
+function targetsOf(size: QueryTortureSize, random: SeededRandom): QueryTarget[] {
+  const [first = "", second = ""] = random.sample(boardsOf(size), 2);
+  const targets: QueryTarget[] = [
+    { name: "cards", boards: [first] },
+    { name: "cards", boards: [second] },
+    { name: "totals", boards: [first, second].sort() },
+    { name: "mine", boards: [first] },
+  ];
+  return random.sample(targets, random.integer(2, 4));
+}
+
+interface RoundOptions {
+  readonly servers: readonly string[];
+  readonly round: QueryTortureRound;
+  readonly random: SeededRandom;
+  readonly counts: { writes: number; repeated: number };
+  readonly prefix: string;
+}
+
+/** Makes the changes of a round, while its faults are injected. Resolves when all have been published. */
+async function writeAll(size: QueryTortureSize, options: RoundOptions): Promise<void> {
+  const { servers, round, random, counts, prefix } = options;
+  const [boards, before] = [boardsOf(size), counts.writes];
+  const each = Math.ceil(size.writes / size.writers);
+  const writing = Array.from({ length: size.writers }, async (_, writer) => {
+    const own = random.fork();
+    for (let n = 0; n < each; n++) {
+      const [board = ""] = own.sample(boards, 1);
+      while (!(await write(own.sample(servers, 1)[0] ?? "", { board, id: `${prefix}.${writer}.${n}` }))) {
+        counts.repeated++;
+        await pause(100);
+      }
+      counts.writes++;
+      await pause(own.next() * 2 * size.pauseMs);
+    }
+  });
+  for (const { at, inject } of round.faultInjections) {
+    while (counts.writes - before < at * each * size.writers) await pause(5);
+    await inject(random);
+  }
+  await Promise.all(writing);
+}
+
+/** @returns whether the change was committed and published; otherwise, it is unknown */
+async function write(server: string, change: { board: string; id: string }): Promise<boolean> {
+  try {
+    await callFunction(server, "write", change);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until all viewers are current. @returns after how many milliseconds */
+async function settle(viewers: readonly QueryViewer[], maxMs: number, faults: QueryFault[]): Promise<number> {
+  const beganMs = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - beganMs);
+  const findOutdated = () => viewers.flatMap((viewer) => viewer.findOutdated());
+  while (findOutdated().length > 0 && elapsedMs() < maxMs) await pause(10);
+  const settledMs = elapsedMs();
+  await pause(QUIET_MS); // no value of an earlier run comes after that
+  faults.push(...findOutdated().map((description) => ({ kind: "behind" as const, description })));
+  return settledMs;
+}
