@@ -2,20 +2,14 @@
 import { callSafely } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
 import { type Display, type EventsOfPoll, extras } from "./live-listeners.ts";
-import { OPEN_TIMEOUT_MS } from "./timings.ts";
+import { reload } from "./reload.ts";
 
 /** All displays of the page. Module state, as the connection, which they extend. */
 export const displays = new Set<Display>();
 
-let isOld = false;
-
 extras.displays = displays;
-extras.complete = ({ tokens }, status) => {
-  // A server of an earlier version is being replaced. Everything else goes on with the next attempt.
-  isOld = !isOld && status === 400;
-  if (isOld) setTimeout(restart, OPEN_TIMEOUT_MS);
-  for (const { member, token } of displays)
-    if (!isOld || member === "tokens") tokens[member] = [...new Set(tokens[member]).add(token)];
+extras.complete = ({ tokens }) => {
+  for (const { member, token } of displays) tokens[member] = [...new Set(tokens[member]).add(token)];
   return displays.size;
 };
 extras.receive = ({ channel, event, content }) => {
@@ -24,6 +18,8 @@ extras.receive = ({ channel, event, content }) => {
     for (const [event, list] of Object.entries(content as EventsOfPoll))
       for (const [channel, content] of list) extras.receive?.({ channel, event, content });
   }
+  // The key of the tokens has changed. The application sends this status to polls only.
+  if (event === "403" && displays.size) reload();
   for (const display of displays)
     if (display.event === event && display.key === channel) callSafely(() => display.frame(content));
 };

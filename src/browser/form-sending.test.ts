@@ -1,5 +1,5 @@
 import type { Component } from "preact";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import type { FormOutcome } from "../protocol/index.ts";
 
 const save = Object.assign(async (name: string) => name, { id: "save", named: async () => "" });
@@ -151,4 +151,48 @@ test("on_progress reports how much of a call with files has been sent, of its ow
   expect(parts).toEqual([0.25, 1]);
   requests[0]?.respond(200, { result: "silent" });
   expect(await silent).toBe("silent");
+});
+
+describe("a form that shows its progress", () => {
+  /** The part of the browser's class that the form uses. */
+  class FakeRequest {
+    static last: FakeRequest | undefined;
+    readonly upload: { onprogress?: (event: { loaded: number; total: number }) => void } = {};
+    onload = () => {};
+    status = 0;
+    response = "";
+    headers: Record<string, string> = {};
+    open = () => {};
+    setRequestHeader = () => {};
+    getResponseHeader = (name: string) => this.headers[name.toLowerCase()] ?? null;
+    send() {
+      FakeRequest.last = this;
+    }
+    respond(headers: Record<string, string>) {
+      Object.assign(this, { status: 200, response: JSON.stringify({ result: "ok" }), headers });
+      this.onload();
+    }
+  }
+
+  // A form with the header of a redirect is pending for two seconds more, also if it is empty.
+  it.each([[{}], [{ "x-published": "AAAAAAAAAAA=e.1" }]])(
+    "has the headers of its response only: %j",
+    async (headers) => {
+      vi.stubGlobal("XMLHttpRequest", FakeRequest);
+      const { state, outcomes, send } = await openForm();
+      const { landing } = await import("./landing.ts");
+      const waited: object[] = [];
+      landing.wait = ({ headers }) =>
+        waited.push(Object.fromEntries([...headers].filter(([name]) => /^x-/.test(name))));
+      expect((state as unknown as { progress: number }).progress).toBe(0); // shown from now on
+      const sending = send("a");
+      await vi.waitFor(() => expect(FakeRequest.last).toBeDefined());
+      FakeRequest.last?.upload.onprogress?.({ loaded: 1, total: 4 });
+      expect(state.sent).toBe(0.25);
+      FakeRequest.last?.respond(headers);
+      FakeRequest.last = undefined;
+      await sending;
+      expect([outcomes.map(({ result }) => result), waited]).toEqual([["ok"], [headers]]);
+    },
+  );
 });

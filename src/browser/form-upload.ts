@@ -1,4 +1,4 @@
-import { BUILD_HEADER, type Call, CSRF_HEADER, REDIRECT_HEADER } from "../protocol/index.ts";
+import { BUILD_HEADER, type Call, CSRF_HEADER, PUBLISHED_HEADER, REDIRECT_HEADER } from "../protocol/index.ts";
 
 /** A request with a form. `fetch` takes it, too. */
 interface FormRequest {
@@ -49,10 +49,9 @@ export function fetchWithProgress(onProgress: (sent: number) => void) {
       for (const name in headers) request.setRequestHeader(name, headers[name] as string); // an own property
       request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
       request.onload = () => {
-        const received = [BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER].map((name) => [
-          name,
-          request.getResponseHeader(name) ?? "",
-        ]);
+        const received = [BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER, PUBLISHED_HEADER]
+          .map((name) => [name, request.getResponseHeader(name) ?? ""])
+          .filter(([, value]) => value);
         const { status } = request;
         resolve(new Response(request.response, { status, headers: Object.fromEntries(received) }));
       };

@@ -56,12 +56,8 @@ export interface Display extends DisplayRequest {
 export interface Extras {
   /** The displays of the page. */
   displays?: Set<Display>;
-  /**
-   * Adds the tokens of the displays to a request, and returns their number.
-   *
-   * @param status that of the last response. A server of an earlier version refuses queries with 400.
-   */
-  complete?(request: LiveRequest, status: number): number;
+  /** Adds the tokens of the displays to a request, and returns their number. */
+  complete?(request: LiveRequest): number;
   /** Passes an event to the displays. */
   receive?(frame: Frame): void;
   /** The channels of the connection, by their tags. @see docs/protocol.md 10.13 */
@@ -79,14 +75,15 @@ export type EventsOfPoll = Pick<PollResponse, "presence" | "query" | "tags">;
 export interface LiveRequest {
   readonly subscriptions: readonly Subscription[];
   /** The tokens of displays, by the member of the request. */
-  tokens: Partial<Record<DisplayRequest["member"], readonly string[]>>;
+  tokens: Partial<Record<DisplayRequest["member"], readonly string[] | undefined>>;
   /** The tabs whose listeners it contains, if this page shares its connection. */
   tabs?: readonly Tab[];
 }
 
 /**
  * What a connection has received of a channel: all messages after `position`, up to `to`; with a reason a gap after `position`. It is
- * passed to all tabs, and does not depend on the connection or on what was received before it. Or an event of displays.
+ * passed to all tabs, and does not depend on the connection or on what was received before it. Or an event of displays, or the
+ * status of a poll that was refused.
  */
 export interface Frame {
   /** The channel, or the first line of the event. */

@@ -219,6 +219,17 @@ describe("a tab of another sign-in", () => {
   });
 });
 
+test("all tabs are notified if the first poll is refused, before there was a connection", async () => {
+  browser.isRefusing = true;
+  const [, first] = await openTab();
+  const [, second] = await openTab("b");
+  await advance(10_000);
+  expect([first.gaps, second.gaps]).toEqual([["expired"], ["expired"]]);
+  const requests = browser.requestCount;
+  await advance(120_000);
+  expect(browser.requestCount).toBe(requests);
+});
+
 test("tabs of a browser without locks have a stream each", async () => {
   browser = new FakeBrowser(script, { hasLocks: false });
   const [, first] = await openTab();

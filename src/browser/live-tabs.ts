@@ -31,7 +31,7 @@ import type {
   Subscription,
   Tab,
 } from "./live-listeners.ts";
-import { HEARTBEAT_MS, MERGE_MS, OPEN_TIMEOUT_MS, SILENCE_MS } from "./timings.ts";
+import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
 
 /** What this page does for other tabs, and they for it. */
 export interface Sharing {
@@ -40,7 +40,7 @@ export interface Sharing {
   /** Posts what this page wants to receive if another tab has the connection. @returns whether it has */
   want(): boolean;
   /** Adds what the other tabs want to a request. Their listeners are in it already. */
-  complete(request: LiveRequest, status: number): number;
+  complete(request: LiveRequest): number;
   /** Notifies the other tabs that a connection is open, before any of its frames. */
   announce(request: LiveRequest): void;
   /** Passes frames of the connection to the other tabs. */
@@ -146,8 +146,6 @@ export function share(page: SharingPage): Sharing {
   let isLeaderHidden = false;
   /** Whether the connection was opened with the versions that the displays of this tab have, so that they take its frames. */
   let isCurrent = false;
-  /** Whether the last attempt was made without queries. */
-  let isOld = false;
   let heardAt = performance.now();
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -283,14 +281,10 @@ export function share(page: SharingPage): Sharing {
       return !isLeader;
     },
     want,
-    complete(request, status) {
+    complete(request) {
       request.tabs = [me, ...tabs.values()];
       const all = [ownDisplays(), ...[...tabs.values()].map(({ displays = [] }) => displays)].flat();
-      // As displays.ts does for a page without other tabs.
-      isOld = !isOld && status === 400;
-      if (isOld) setTimeout(restart, OPEN_TIMEOUT_MS);
-      for (const { member, token } of all)
-        if (!isOld || member === "tokens") request.tokens[member] = [...new Set(request.tokens[member]).add(token)];
+      for (const { member, token } of all) request.tokens[member] = [...new Set(request.tokens[member]).add(token)];
       return all.length;
     },
     announce(request) {

@@ -28,8 +28,9 @@ export interface Live<Value = unknown> {
   /**
    * The value, with the drafts of {@link optimistic}. Do not change it.
    *
-   * If the user may not see it any more (`error.code` is `forbidden` or `unauthenticated`), it is taken away: a list is then empty,
-   * anything else `undefined`, which its type omits, because most queries never refuse.
+   * If the user may not see it any more (`error.code` is `forbidden` or `unauthenticated`), it is taken away: a list is then empty.
+   * Anything else is `undefined`, which its type omits, because most queries never refuse; if the component never reads `error`, the
+   * page reloads in place of being rendered.
    */
   readonly value: Value;
   /** Why the value may be out of date: the last run of the query has failed. It is tried again. */
@@ -62,6 +63,8 @@ export interface Source extends Display {
 
 interface RenderedList extends LiveList {
   readonly component: Component;
+  /** Whether the application has read `error`, and so shows a value that is taken away. */
+  readsError?: boolean;
 }
 
 /** In place of a version: none of the server, which then sends the whole value. */
@@ -112,6 +115,7 @@ function createList(source: Source, component: Component): RenderedList {
       return this.source.shown;
     },
     get error() {
+      this.readsError = true;
       return this.source.error;
     },
     get pending() {
@@ -203,7 +207,10 @@ function createSource(handle: LiveHandle): Source {
   return source;
 }
 
-/** Renders all components that show a source. */
-export function render({ lists }: Source): void {
-  for (const { component } of lists) component.forceUpdate();
+/** Renders all components that show a source. Without a value, those that never read `error` could not: the page reloads. */
+export function render({ lists, shown }: Source): void {
+  for (const { component, readsError } of lists) {
+    if (readsError || shown !== undefined) component.forceUpdate();
+    else reload();
+  }
 }

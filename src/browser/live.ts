@@ -52,8 +52,6 @@ let retryMs = 1_000;
 let lastReceivedAt = 0;
 /** How many feeds the server accepts: fewer if it is of an earlier version. */
 let maxFeeds = MAX_FEEDS;
-/** The status of the last response. */
-let lastStatus = 0;
 let isReleased = false;
 let isWatching = false;
 let hideTimer: ReturnType<typeof setTimeout> | undefined;
@@ -79,7 +77,7 @@ async function run(): Promise<void> {
   if (!signIns) open?.abort();
   while (run === currentRun && !sharing?.isFollower) {
     const request: LiveRequest = { subscriptions: getSubscriptions(), tokens: {} };
-    const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request, lastStatus) ?? 0);
+    const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request) ?? 0);
     if (!size) break;
     if (size > maxFeeds && sharing?.dismiss()) continue;
     const isStream = !isReleased && performance.now() >= streamAt;
@@ -240,7 +238,8 @@ async function poll(request: LiveRequest, controller: AbortController): Promise<
   // Only new feeds can help if the key has changed or the URL is too long.
   if (/40[03]|414/.test(`${status}`)) {
     succeed(request, controller);
-    share(advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" })));
+    const frames = advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" }));
+    share([...frames, { channel: "", event: `${status}` }]);
     return;
   }
   const { events, gaps, cursor, more, ...others }: PollResponse = await response.json();
@@ -297,7 +296,7 @@ function advance(
   });
 }
 
-/** Sends a request. A server of an earlier version accepts GET only, with fewer feeds and without tokens. */
+/** Sends a request. A server of an earlier version accepts no queries, or GET only, with fewer feeds and without tokens. */
 async function send(
   path: string,
   { subscriptions, tokens }: LiveRequest,
@@ -307,10 +306,14 @@ async function send(
   const headers = { [BUILD_HEADER]: build, "content-type": JSON_TYPE };
   const feeds = subscriptions.map(({ feed }) => feed);
   const cursor = `${subscriptions.map(({ position }) => position)}`;
-  const body = JSON.stringify({ feeds, ...tokens, cursor, wait });
-  const response = await fetch(base + path, { method: "POST", signal, headers, body });
-  lastStatus = response.status;
-  const isOld = lastStatus === 405;
+  const post = () =>
+    fetch(base + path, { method: "POST", signal, headers, body: JSON.stringify({ feeds, ...tokens, cursor, wait }) });
+  let response = await post();
+  if (response.status === 400 && tokens.queries) {
+    tokens.queries = undefined;
+    response = await post();
+  }
+  const isOld = response.status === 405;
   maxFeeds = isOld ? MAX_QUERY_FEEDS : MAX_FEEDS;
   if (!isOld || feeds.length > maxFeeds) return response;
   // Only polls read `wait`.

@@ -135,6 +135,8 @@ export class FakeBrowser {
   losses = 0;
   /** Whether the server refuses all requests. */
   isDown = false;
+  /** Whether it sends 403 to all of them, as after a change of its key. */
+  isRefusing = false;
   /** How long the server takes to respond, in milliseconds. */
   latencyMs = 5;
   /** How long the chunk takes that shares a connection, in milliseconds. */
@@ -191,6 +193,10 @@ export class FakeBrowser {
         if (init.signal.aborted) return;
         if (this.isDown || tab.isGone) {
           tab.run(() => reject(new TypeError("Failed to fetch")));
+          return;
+        }
+        if (this.isRefusing) {
+          tab.run(() => resolve(new Response(null, { status: 403 })));
           return;
         }
         const channels = feeds.map((feed) => readFeed(feed).channel);

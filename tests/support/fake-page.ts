@@ -14,6 +14,8 @@ export interface FakePageOptions {
   /** The `type` of the page's navigation. */
   readonly navigation?: "navigate" | "reload";
   readonly hidden?: boolean;
+  /** The id of the page's build. */
+  readonly build?: string;
 }
 
 /** A form field of the page. */
@@ -27,6 +29,7 @@ export interface FakeField {
 interface LiveRequestBody {
   readonly feeds: string[];
   readonly tokens: string[];
+  readonly queries?: string[];
   readonly cursor: string;
   readonly wait?: number;
 }
@@ -90,6 +93,10 @@ export class PageRequest {
     return this.#body?.tokens ?? [];
   }
 
+  get queries(): string[] | undefined {
+    return this.#body?.queries;
+  }
+
   /** Sends a response. */
   respond(response: Response): void {
     this.#settle.resolve(response);
@@ -149,6 +156,8 @@ export const encodeEvent = {
   gap: (cursor: string, channel: string, reason: string, windowMs?: number): string =>
     `id: ${cursor}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n${windowMs === undefined ? "" : `data: ${windowMs}\n`}\n`,
   ping: "event: ping\ndata: 1\n\n",
+  query: (id: string, frame: object): string => `event: query\ndata: ${id}\ndata: ${JSON.stringify(frame)}\n\n`,
+  tags: (tags: object): string => `event: tags\ndata: 1\ndata: ${JSON.stringify(tags)}\n\n`,
 };
 
 /** A page. */
@@ -220,10 +229,10 @@ export class FakePage {
     this.emit("visibilitychange");
   }
 
-  #stubGlobals({ base = "", protocol = "h2", navigation = "navigate" }: FakePageOptions): void {
+  #stubGlobals({ base = "", build, protocol = "h2", navigation = "navigate" }: FakePageOptions): void {
     const addEventListener = this.#target.addEventListener.bind(this.#target);
     vi.stubGlobal("addEventListener", addEventListener);
-    vi.stubGlobal("document", this.#createDocument(base, addEventListener));
+    vi.stubGlobal("document", this.#createDocument({ base, build, views: [] }, addEventListener));
     const { performance } = globalThis;
     const openedAt = performance.now();
     const entries = [{ nextHopProtocol: protocol, type: navigation }];
@@ -240,7 +249,7 @@ export class FakePage {
     vi.spyOn(console, "error").mockImplementation((text: unknown) => void this.consoleErrors.push(String(text)));
   }
 
-  #createDocument(base: string, addEventListener: EventTarget["addEventListener"]): object {
+  #createDocument(pageData: object, addEventListener: EventTarget["addEventListener"]): object {
     const page = this;
     return {
       addEventListener,
@@ -251,7 +260,7 @@ export class FakePage {
         return page.activeElement;
       },
       querySelector: (selector: string) =>
-        selector === "script#tsweb" ? { textContent: JSON.stringify({ base, views: [] }) } : null,
+        selector === "script#tsweb" ? { textContent: JSON.stringify(pageData) } : null,
       querySelectorAll: () =>
         page.fields.map((field) => ({ ...field, cloneNode: () => ({ value: field.initialValue }) })),
       createElement: () => ({ append: () => {}, reset: () => {} }),
