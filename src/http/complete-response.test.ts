@@ -49,6 +49,25 @@ const COOKIE_SOURCES: readonly {
   },
 ];
 
+describe("the Cache-Control of a response that many clients may have", () => {
+  it.each([
+    ["no-cache", "private, no-store"], // the file of a static page, behind a `before` that sets a cookie
+    ["public, s-maxage=60", "private, no-store"],
+    ["private, no-cache", "private, no-cache"],
+  ])("that is %s becomes %s with a cookie, and stays without", (cacheControl, expected) => {
+    const cacheControlOf = (context: RequestContext) => {
+      const page = { status: 200, headers: { "cache-control": cacheControl }, body: "" };
+      const { headers } = completeResponse(page, context, { documents: [], data: [] }) as OutboundResponse;
+      return headers[headers.indexOf("cache-control") + 1];
+    };
+    const context = requestContext();
+    expect(cacheControlOf(context)).toBe(cacheControl);
+    const withCookie = requestContext();
+    withCookie.setCookie("visit", "1");
+    expect(cacheControlOf(withCookie)).toBe(expected);
+  });
+});
+
 describe("the Cache-Control of a route's response that sets a cookie", () => {
   it.each([
     ["public, max-age=60", "private, no-store"],

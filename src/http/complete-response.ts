@@ -72,15 +72,17 @@ function removesKeptPages({ headers }: HandlerResponse, context: RequestContext)
 
 /**
  * Returns the headers of a response. If it is one for all clients, and the application has read something of this client, or has set a cookie
- * or a header for it, in `before`, no cache may store it: another client would get it without `before`, or with what was set.
+ * or a header for it, in `before`, no cache may store it: another client would get it without `before`, or with what was set. The same
+ * holds for the file of a static page with a cookie: `no-cache` lets shared caches store it, with the cookie.
  */
 function headersForClient(
   { headers = {} }: HandlerResponse,
   context: RequestContext,
 ): Readonly<Record<string, string>> {
-  if (!headers["cache-control"]?.startsWith("public")) return headers;
-  const isForAll = !context.usesClient && !context.responseHeaders && !hasCookies(context);
-  return isForAll ? headers : { ...headers, ...PRIVATE_NO_STORE };
+  const cacheControl = headers["cache-control"];
+  if (cacheControl === undefined || cacheControl.startsWith("private")) return headers;
+  const isForAll = !cacheControl.startsWith("public") || (!context.usesClient && !context.responseHeaders);
+  return isForAll && !hasCookies(context) ? headers : { ...headers, ...PRIVATE_NO_STORE };
 }
 
 function hasCookies({ setCookieHeaders }: RequestContext): boolean {
