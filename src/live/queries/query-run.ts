@@ -60,10 +60,15 @@ export interface QueryReader {
    * Reads the positions of the channels in one turn, then the value.
    *
    * @param session that of the page; `null` for a signed-out client
+   * @param signal aborts when the client disconnects: a run that has not begun by then is left out
    * @throws UnavailableError if the bus does not respond
    * @throws what the query throws
    */
-  read(call: QueryCall, session: VerifiedSession | null): Promise<{ readonly json: string; readonly version: string }>;
+  read(
+    call: QueryCall,
+    session: VerifiedSession | null,
+    signal: AbortSignal,
+  ): Promise<{ readonly json: string; readonly version: string }>;
 }
 
 /** The reader of the application of a request. */

@@ -81,9 +81,13 @@ export class QueryRuns implements QueryReader {
    *
    * @throws what the function has thrown; UnavailableError if the bus does not respond
    */
-  async read(call: QueryCall, session: VerifiedSession | null): Promise<{ json: string; version: string }> {
+  async read(
+    call: QueryCall,
+    session: VerifiedSession | null,
+    signal?: AbortSignal,
+  ): Promise<{ json: string; version: string }> {
     for (;;) {
-      const value: SeriesValue | "moved" = await this.#seriesFor(call, session).read();
+      const value: SeriesValue | "moved" = await this.#seriesFor(call, session).read(signal);
       if (value === "moved" || value.json === null) continue;
       return { json: value.json, version: value.version };
     }

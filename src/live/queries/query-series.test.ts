@@ -155,6 +155,32 @@ describe("the runs of a query", () => {
     expect(process.slots.used).toBe(2);
   });
 
+  it("do not begin for clients that have disconnected meanwhile, and delay no other", async () => {
+    process.close();
+    start({ maxRuns: 1 });
+    void openPage("slow");
+    await wait();
+    const abort = new AbortController();
+    const disconnected = Array.from({ length: 2_000 }, (_, i) => process.runs.read(callOf(`${i}`), null, abort.signal));
+    const failures = Promise.allSettled(disconnected);
+    const shared = [process.runs.read(callOf("0"), null), process.runs.read(callOf("last"), null)];
+    await wait();
+    abort.abort();
+    await end(value("slow"));
+    await end(value("shared"));
+    expect(runs.map(({ board }) => board)).toEqual(["slow", "0", "last"]);
+    await end(value("last"));
+    expect((await Promise.all(shared)).map(({ json }) => json)).toEqual(['"shared"', '"last"']);
+    expect((await failures).map((failed) => Reflect.get(failed, "reason"))).toEqual(
+      Array(2_000).fill(abort.signal.reason),
+    );
+    expect(process.slots.used).toBe(0);
+    const later = process.runs.read(callOf("5"), null);
+    await wait();
+    await end(value("later"));
+    expect((await later).json).toBe('"later"');
+  });
+
   it("begin anew after a gap of a channel, without a reload", async () => {
     const page = await openPage();
     await end(value("before"));

@@ -81,6 +81,8 @@ export interface SeriesFailure {
 interface Waiter {
   /** The run before those whose value it takes. */
   readonly afterRun: number;
+  /** Aborts when its client disconnects. */
+  readonly signal: AbortSignal | undefined;
   resolve(value: SeriesValue | "moved"): void;
   reject(cause: unknown): void;
 }
@@ -177,12 +179,12 @@ export class QuerySeries implements CacheEntry {
    *
    * @throws what the run has thrown; UnavailableError if the bus does not respond
    */
-  async read(): Promise<SeriesValue | "moved"> {
+  async read(signal?: AbortSignal): Promise<SeriesValue | "moved"> {
     if (this.#isClosed) return "moved";
     const afterRun = this.#begun;
     this.#options.cache.touch(this);
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ afterRun, resolve, reject });
+      this.#waiters.push({ afterRun, signal, resolve, reject });
       this.advance();
     });
   }
@@ -271,8 +273,10 @@ export class QuerySeries implements CacheEntry {
       this.#busFailed(error);
       return;
     }
-    if (this.#isClosed) {
+    if (this.#isClosed || !this.#isNeeded()) {
       slots.release();
+      this.#isBusy = false;
+      this.advance();
       return;
     }
     this.#begunAtMs = performance.now();
@@ -284,7 +288,7 @@ export class QuerySeries implements CacheEntry {
       this.#options.onSession();
       return;
     }
-    if (outcome.kind === "value") this.#succeeded(outcome.json, { run, positions, isLive });
+    if (outcome.kind === "value") this.#succeeded(outcome.json, isLive, { run, positions });
     else this.#failed(outcome.cause, run);
     for (const receiver of this.#receivers) receiver.notify();
     if (outcome.kind === "failed" && outcome.unfinished) {
@@ -295,7 +299,8 @@ export class QuerySeries implements CacheEntry {
     this.advance();
   }
 
-  #succeeded(json: string, { run, positions, isLive }: RunPositions): void {
+  /** @param isLive whether this process was receiving the messages of the channels when the run began */
+  #succeeded(json: string, isLive: boolean, { run, positions }: Pick<SeriesValue, "run" | "positions">): void {
     const previous = this.#value;
     const valueId = valueIdOf(json);
     if (previous && !this.#isNews(previous, { run, valueId, positions })) {
@@ -339,6 +344,13 @@ export class QuerySeries implements CacheEntry {
     for (const { reject } of this.#takeWaiters(run)) reject(cause);
   }
 
+  /** Returns whether somebody needs the run that may begin now. Clients could otherwise disconnect, and leave the others a long queue. */
+  #isNeeded(): boolean {
+    for (const { signal, reject } of this.#waiters) if (signal?.aborted) reject(signal.reason);
+    this.#waiters = this.#waiters.filter(({ signal }) => !signal?.aborted);
+    return this.isUsed || this.#waiters.length > 0;
+  }
+
   /** Removes those that a run answers, and returns them. */
   #takeWaiters(run: number): readonly Waiter[] {
     const waiters = this.#waiters;
@@ -379,14 +391,6 @@ export class QuerySeries implements CacheEntry {
     delete this.#frames.whole;
     delete this.#frames.patch;
   }
-}
-
-/** The beginning of a run that has ended. */
-interface RunPositions {
-  readonly run: number;
-  readonly positions: readonly Position[];
-  /** Whether this process was receiving the messages of the channels. */
-  readonly isLive: boolean;
 }
 
 function pause(ms: number): Promise<void> {

@@ -208,7 +208,11 @@ async function issueHandle(
   const token = signQuery({ ...content, sid: session?.sid ?? null, expiresAt }, keysFor(context.config, "query"));
   checkTokenSize(token, caller);
   const id = queryId(content);
-  const { json, version } = await reader.read({ definition, args: values, channels, id }, session);
+  const { json, version } = await reader.read(
+    { definition, args: values, channels, id },
+    session,
+    context.inbound.signal,
+  );
   return { query: token, id, value: JSON.parse(json), v: version, ...(key === DEFAULT_QUERY_KEY ? {} : { key }) };
 }
 
