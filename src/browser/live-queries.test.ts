@@ -111,7 +111,7 @@ describe("a live value", () => {
     expect(page.reloadCount).toBe(1);
   });
 
-  it("reloads the page when its token ends, but not for that of another tab", async () => {
+  it("reloads the page when its token ends, but not for that of another tab [QUERY-43]", async () => {
     await open();
     page.lastRequest.respondStream();
     await push({ ended: "another.mac" });
@@ -126,13 +126,16 @@ describe("a live value", () => {
   it.each([
     ["with a feed", { subscribes: true }],
     ["with queries only", { subscribes: false }],
-  ])("reloads the page when a poll is refused, because the key of the tokens has changed (%s)", async (_, shown) => {
-    await openPolling(shown);
-    page.lastRequest.respond(new Response("Forbidden", { status: 403 }));
-    await page.advance(3_000);
-    expect(page.reloadCount).toBe(1);
-    expect(root.text).toBe("one ");
-  });
+  ])(
+    "reloads the page when a poll is refused, because the key of the tokens has changed (%s) [QUERY-44]",
+    async (_, shown) => {
+      await openPolling(shown);
+      page.lastRequest.respond(new Response("Forbidden", { status: 403 }));
+      await page.advance(3_000);
+      expect(page.reloadCount).toBe(1);
+      expect(root.text).toBe("one ");
+    },
+  );
 
   it("does not reload the page for a refused event stream, which may be that of a proxy", async () => {
     await open();
@@ -243,7 +246,7 @@ describe("a server of a version without queries", () => {
 describe("a value that is taken away", () => {
   const forbidden = { error: { code: "forbidden", message: "No.", details: {} } };
 
-  it("is undefined in a view that reads the error", async () => {
+  it("is undefined in a view that reads the error [QUERY-41]", async () => {
     await open({
       value: { title: "one" },
       view: ({ error, value }) => error?.code ?? (value as { title: string }).title,
@@ -256,7 +259,7 @@ describe("a value that is taken away", () => {
     expect([root.text, page.reloadCount]).toEqual(["two", 0]);
   });
 
-  it("is not rendered by a view that never reads the error: the page reloads", async () => {
+  it("is not rendered by a view that never reads the error: the page reloads [QUERY-42]", async () => {
     await open({ value: { title: "one" }, view: ({ value }) => (value as { title: string }).title });
     page.lastRequest.respondStream();
     await push(forbidden);
@@ -264,7 +267,7 @@ describe("a value that is taken away", () => {
     expect([page.reloadCount, page.reportedErrors, list.value]).toEqual([1, [], undefined]);
   });
 
-  it("is an empty list in every view", async () => {
+  it("is an empty list in every view [QUERY-40]", async () => {
     await open({ view: ({ value }) => `${(value as string[]).length}` });
     page.lastRequest.respondStream();
     await push(forbidden);

@@ -1,5 +1,5 @@
 /**
- * Live updates in the development server, in Chromium: presence over an edit, in tabs that share a connection, and the warning
+ * Live updates in the development server, in Chromium: presence over an edit, in tabs that share a connection, a live query over edits, and the warning
  * about streaming calls that hidden tabs hold.
  */
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -15,18 +15,40 @@ const FILES = {
     import * as pages from "./pages.server.tsx";
     export default new App({ title: "Live", modules: [functions, pages], rate: false });`,
   "src/functions.server.ts": `
-    import { publish, request, server } from "tsweb";
+    import { publish, query, request, server } from "tsweb";
     export const say = server((text: string) => publish("room", text));
+    const store = globalThis as { lines?: string[] }; // an edit runs this module again
+    export const lines = query({ on: ["lines"] }, () => ({ text: (store.lines ?? []).join() }));
+    export const write = server(async (line: string) => {
+      store.lines = [...(store.lines ?? []), line];
+      await publish("lines");
+    });
     export const watch = server(async function* () {
       yield 1;
       await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
     });`,
   "src/pages.server.tsx": `
     import { channel, page, presence } from "tsweb";
+    import { lines } from "./functions.server.ts";
+    import { Lines } from "./lines.tsx";
     import { Room } from "./room.tsx";
+    export const list = page("/lines", async () => <Lines lines={await lines.live()} />);
     export const room = page("/", async () => (
       <Room feed={await channel<string>("room")} here={await presence("room", "guest", { anonymous: true })} />
     ));`,
+  "src/lines.tsx": `
+    import { live, type LiveHandle, view } from "tsweb/browser";
+    import { write } from "./functions.server.ts";
+    export const Lines = view(({ lines }: { lines: LiveHandle<{ text: string }> }) => {
+      const shown = live(lines);
+      return (
+        <>
+          <h1>First</h1>
+          <p id="lines">{shown.value.text}</p>
+          <button id="write" onClick={() => write("line")}>Write</button>
+        </>
+      );
+    });`,
   "src/room.tsx": `
     import { type Feed, on_mount, type Presence, present, state, subscribe, view } from "tsweb/browser";
     import { say, watch } from "./functions.server.ts";
@@ -74,9 +96,9 @@ beforeEach(async () => {
 
 afterEach(() => context.close());
 
-async function open(): Promise<Page> {
+async function open(path = "/"): Promise<Page> {
   const page = await context.newPage();
-  await page.goto("/");
+  await page.goto(path);
   return page;
 }
 
@@ -107,6 +129,36 @@ it("tabs that share a connection stay present, and receive messages, over edits 
   for (const tab of [...tabs, third]) await expectText(tab, "#people", "3");
   await third.close();
   for (const tab of tabs) await expectText(tab, "#people", "2");
+});
+
+it("a live query stays current over edits of its view, and of the module that declares it", async () => {
+  const page = await open("/lines");
+  // The first click may come before the view is hydrated.
+  await expect
+    .poll(async () => {
+      await page.click("#write");
+      return page.textContent("#lines");
+    })
+    .toMatch(/^line/);
+  project.write("src/lines.tsx", project.read("src/lines.tsx").replace("<h1>First", "<h1>Second"));
+  await expectText(page, "h1", "Second");
+  const before = await page.textContent("#lines");
+  expect(before).toMatch(/^line/);
+  await page.click("#write");
+  await expect.poll(() => page.textContent("#lines")).toBe(`${before},line`);
+  const functions = project.read("src/functions.server.ts");
+  project.write("src/functions.server.ts", functions.replace("?? []).join() }", '?? []).join(" and ") }'));
+  // The edit publishes nothing: the page shows the value of the edited query with the next message, or when it loads again.
+  await expect
+    .poll(
+      async () => {
+        await page.click("#write");
+        return page.textContent("#lines");
+      },
+      { timeout: 20_000 },
+    )
+    .toContain("line and line");
+  expect(messages.filter((text) => /error/i.test(text))).toEqual([]);
 });
 
 it("warns at the fifth streaming call that hidden tabs hold", { timeout: 60_000 }, async () => {

@@ -1,5 +1,5 @@
 /**
- * Live queries in Chromium: two browsers, served by three processes on Redis.
+ * Live queries in Chromium: two browsers, served by three processes on Redis, and by two on NATS.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { buildBoardApp } from "#test/board-app";
+import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
 import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
@@ -47,12 +48,12 @@ afterAll(async () => {
 });
 
 /** Opens the board in a browser of its own, at a process. */
-async function open(number = 0): Promise<Page> {
+async function open(number = 0, path = "/a"): Promise<Page> {
   const context = await browser.newContext({ baseURL: processes[number]?.address as string });
   contexts.push(context);
   const page = await context.newPage();
   page.on("pageerror", (error) => problems.push(`${error.message} ${(error as { cause?: unknown }).cause ?? ""}`));
-  await page.goto("/a");
+  await page.goto(path);
   return page;
 }
 
@@ -116,6 +117,47 @@ describe("a live list", () => {
     await evaluate(page, 'addNow("two")');
     await expectTitles(page, "two");
     expect(await page.locator("p").textContent()).not.toContain("forbidden");
+  });
+
+  it("that is no list is taken away from views that read the error, and the page of others is loaded again", async () => {
+    const [ada, checked, other] = [await open(0), await open(1, "/checked/a"), await open(2, "/summary/a")];
+    await evaluate(ada, 'add("one")');
+    for (const page of [checked, other]) await expect.poll(() => page.textContent("h1")).toBe("1");
+    await evaluate(checked, "globalThis.isSame = true");
+    const reloaded = other.waitForResponse((response) => response.url().endsWith("/summary/a"));
+    await evaluate(ada, 'addNow("secret")');
+    await expect.poll(() => checked.textContent("h1")).toBe("forbidden");
+    expect((await reloaded).status()).toBe(403); // the server decides what is shown
+    rmSync(env.CARDS_FILE as string);
+    await evaluate(ada, 'addNow("two")');
+    await expect.poll(() => checked.textContent("h1")).toBe("1");
+    expect(await evaluate(checked, "isSame")).toBe(true);
+  });
+
+  it("is current in the pages of two processes on NATS, and shows a change once", async () => {
+    const nats = await NatsServer.start();
+    try {
+      const { WEB_BUS_URL } = sharedEnv(nats.url);
+      processes.push(
+        ...(await Promise.all(
+          [4, 5].map(() => AppProcess.start(project.dir, { ...env, WEB_BUS_URL: WEB_BUS_URL ?? "" })),
+        )),
+      );
+      const [ada, bob] = [await open(3), await open(4)];
+      expect(await evaluate(ada, 'add("one").then(() => titles())')).toBe("one"); // the call has landed
+      await expectTitles(bob, "one");
+      expect(await evaluate(bob, 'propose("two", 300).then(() => titles() + list.pending.length)')).toBe("one,two0");
+      expect(await shownBy(bob)).toEqual(["", "one", "one,two"]);
+      await processes[4]?.kill();
+      await evaluate(ada, 'add("three")');
+      await processes[4]?.restart();
+      await expectTitles(bob, "one,two,three");
+      await expectTitles(ada, "one,two,three");
+    } finally {
+      for (const context of contexts.splice(0)) await context.close();
+      for (const process of processes.splice(3)) await process.stop();
+      await nats.stop();
+    }
   });
 
   it("continues at another process when its own is killed", async () => {

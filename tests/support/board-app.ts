@@ -1,5 +1,5 @@
 /**
- * An application with a live list, and a database that all its processes share: a file with a card a line.
+ * An application with a live list and a live object, and a database that all its processes share: a file with a card a line.
  */
 import { buildOnce } from "./shared-builds.ts";
 import { TestProject } from "./test-project.ts";
@@ -28,6 +28,10 @@ const FILES = {
       if (list.some(({ title }) => title === "secret")) throw new RPCError("forbidden", "Not for you.");
       return list;
     });
+    export const summary = query({ on: (board) => ["board:" + board] }, (board: string) => {
+      if (read().some(({ title }) => title === "secret")) throw new RPCError("forbidden", "Not for you.");
+      return { count: read().length };
+    });
     export const add = server(async (board: string, id: string, title: string, ms: number = 0) => {
       await pause(ms);
       if (title === "bad") throw new RPCError("conflict", "No.");
@@ -46,10 +50,16 @@ const FILES = {
     export const other = server((board: string) => cards.live(board));`,
   "src/pages.server.tsx": `
     import { channel, page } from "tsweb";
-    import { Board } from "./board.tsx";
-    import { cards } from "./cards.server.ts";
+    import { Board, CheckedSummary, Summary } from "./board.tsx";
+    import { cards, summary } from "./cards.server.ts";
     export const board = page("/:board", async ({ board }: { board: string }) => (
       <Board board={board} cards={await cards.live(board)} />
+    ));
+    export const summaryPage = page("/summary/:board", async ({ board }: { board: string }) => (
+      <Summary summary={await summary.live(board)} />
+    ));
+    export const checkedPage = page("/checked/:board", async ({ board }: { board: string }) => (
+      <CheckedSummary summary={await summary.live(board)} />
     ));`,
   "src/board.tsx": `
     import { live, type LiveHandle, no_wait, optimistic, state, view } from "tsweb/browser";
@@ -58,6 +68,12 @@ const FILES = {
       const list = live(cards);
       return <ol>{list.value.map(({ id, title }) => <li key={id}>{title}</li>)}</ol>;
     };
+    interface SummaryProps { summary: LiveHandle<{ count: number }> }
+    export const Summary = view((props: SummaryProps) => <h1>{live(props.summary).value.count}</h1>);
+    export const CheckedSummary = view((props: SummaryProps) => {
+      const summary = live(props.summary);
+      return <h1>{summary.error?.code ?? summary.value.count}</h1>;
+    });
     export const Board = view(({ board, cards }: { board: string; cards: LiveHandle<Card[]> }) => {
       const list = live(cards);
       const shown = state({ handle: null as LiveHandle<Card[]> | null, failure: "" });
