@@ -73,7 +73,7 @@ describe("the board example, built", () => {
 
     await addCard(ada, "To do", "Write");
     await cardIn(grace, "To do", "Write").waitFor();
-    expect(await ada.getByLabel("New card in To do").inputValue()).toBe("");
+    await expect.poll(() => ada.getByLabel("New card in To do").inputValue()).toBe("");
     await addCard(grace, "Done", "Measure");
     await cardIn(ada, "Done", "Measure").waitFor();
     expect(

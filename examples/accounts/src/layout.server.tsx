@@ -1,5 +1,6 @@
 /** The layout of every page, and the error page. */
 import { type ErrorPageProps, Head, type Markup, request, session } from "tsweb";
+import { account, admin, home, registration } from "./pages.server.tsx";
 
 /** The header with its links, and the content of the page. */
 export function Layout({ children }: { readonly children: Markup }) {
@@ -14,15 +15,15 @@ export function Layout({ children }: { readonly children: Markup }) {
         Skip to content
       </a>
       <header>
-        <a class="brand" href="/">
+        <a class="brand" href={home.href()}>
           <img src="/favicon.svg" alt="" width="28" height="28" />
           Accounts
         </a>
         <nav aria-label="Site">
-          {!user && <Link href="/">Sign in</Link>}
-          {!user && <Link href="/register">Register</Link>}
-          {user && <Link href="/account">Account</Link>}
-          {user?.roles?.includes("admin") && <Link href="/admin">Users</Link>}
+          {!user && <Link href={home.href()}>Sign in</Link>}
+          {!user && <Link href={registration.href()}>Register</Link>}
+          {user && <Link href={account.href()}>Account</Link>}
+          {user?.roles?.includes("admin") && <Link href={admin.href()}>Users</Link>}
         </nav>
       </header>
       <main id="main">{children}</main>
@@ -55,7 +56,7 @@ export function ErrorPage({ status, message, id }: ErrorPageProps) {
         </p>
       )}
       <p class="aside">
-        <a href="/">Back to the start</a>
+        <a href={home.href()}>Back to the start</a>
       </p>
     </section>
   );

@@ -1,16 +1,21 @@
 /** The pages. They run on the server for every request, and their forms need no script. */
-import { form, page, redirect, request, session } from "tsweb";
+import { form, Later, type PageResult, page, redirect, request, session } from "tsweb";
 import { admin_report, login, logout, logout_everywhere, register } from "./accounts.server.ts";
+import { address } from "./address/pages.server.tsx";
 import { isConfirmed } from "./address/store.server.ts";
+import { codes } from "./codes/pages.server.tsx";
 import { requiresCode } from "./codes/store.server.ts";
+import { link } from "./links/pages.server.tsx";
+import { passkey, passkeys } from "./passkeys/pages.server.tsx";
 import { listPasskeys } from "./passkeys/store.server.ts";
+import { forgotten } from "./passwords/pages.server.tsx";
 import { ContinueWith } from "./providers/pages.server.tsx";
 import { Field, FormError } from "./shared/form-parts.server.tsx";
 
 /** The sign-in page. Other pages that require a signed-in user redirect here, with their path as `next`. */
-export const home = page("/", { title: "Sign in" }, () => {
+export const home = page("/", { title: "Sign in" }, (): PageResult => {
   // A page is rendered after the function of its form: here, login() may have started the session.
-  if (session.user()) return redirect(request.query.next, { or: "/account" });
+  if (session.user()) return redirect(request.query.next, { or: account.href() });
   const signIn = form(login);
   return (
     <section class="card">
@@ -37,20 +42,20 @@ export const home = page("/", { title: "Sign in" }, () => {
       </form>
       {signIn.result === false && (
         <p>
-          Forgotten your password? <a href="/password">Choose a new one</a>
+          Forgotten your password? <a href={forgotten.href()}>Choose a new one</a>
         </p>
       )}
       <ul class="ways">
         <ContinueWith next={request.query.next} />
         <li>
-          <a href="/passkey">Use a passkey</a>
+          <a href={passkey.href()}>Use a passkey</a>
         </li>
         <li>
-          <a href="/link">Email me a link</a>
+          <a href={link.href()}>Email me a link</a>
         </li>
       </ul>
       <p class="aside">
-        New here? <a href="/register">Create an account</a>
+        New here? <a href={registration.href()}>Create an account</a>
       </p>
     </section>
   );
@@ -58,7 +63,7 @@ export const home = page("/", { title: "Sign in" }, () => {
 
 export const registration = page("/register", { title: "Create an account" }, () => {
   const signUp = form(register);
-  if (signUp.result) return redirect("/account");
+  if (signUp.result) return redirect(account.href());
   return (
     <section class="card">
       <h1>Create an account</h1>
@@ -78,17 +83,17 @@ export const registration = page("/register", { title: "Create an account" }, ()
         <button type="submit">Create account</button>
       </form>
       <p class="aside">
-        Registered already? <a href="/">Sign in</a>
+        Registered already? <a href={home.href()}>Sign in</a>
       </p>
     </section>
   );
 });
 
-export const account = page("/account", { title: "Your account" }, async () => {
+export const account = page("/account", { title: "Your account" }, async (): Promise<PageResult> => {
   const user = session.user();
-  if (!user) return redirect("/");
+  if (!user) return redirect(home.href());
   const { sub } = user;
-  const [passkeys, hasCodes, hasConfirmed] = await Promise.all([
+  const [userPasskeys, hasCodes, hasConfirmed] = await Promise.all([
     listPasskeys(sub),
     requiresCode(sub),
     isConfirmed(sub),
@@ -104,15 +109,15 @@ export const account = page("/account", { title: "Your account" }, async () => {
       </dl>
       <ul class="rows">
         <li>
-          <a href="/account/address">Email address</a>
+          <a href={address.href()}>Email address</a>
           <span class="hint">{hasConfirmed ? "Confirmed" : "Not confirmed"}</span>
         </li>
         <li>
-          <a href="/account/passkeys">Passkeys</a>
-          <span class="hint">{passkeys.length || "None"}</span>
+          <a href={passkeys.href()}>Passkeys</a>
+          <span class="hint">{userPasskeys.length || "None"}</span>
         </li>
         <li>
-          <a href="/account/codes">One-time codes</a>
+          <a href={codes.href()}>One-time codes</a>
           <span class="hint">{hasCodes ? "On" : "Off"}</span>
         </li>
       </ul>
@@ -129,37 +134,44 @@ export const account = page("/account", { title: "Your account" }, async () => {
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
-/** The users, for admins. */
-export const admin = page("/admin", { title: "Registered users" }, async () => {
-  session.require("admin");
-  const users = await admin_report();
+/** The users, for admins. The page does not wait for the report, which reads all of them. */
+export const admin = page("/admin", { title: "Registered users" }, () => {
+  session.require("admin"); // before the page is sent: later it could not redirect
   return (
     <section class="card wide">
       <h1>Registered users</h1>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">Registered</th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map(({ email, name, roles, registered }) => (
-            <tr key={email}>
-              <td>
-                {name} {roles.includes("admin") && <span class="badge">Admin</span>}
-                <span class="hint">{email}</span>
-              </td>
-              <td>
-                <time dateTime={registered}>
-                  {day.format(new Date(registered))}
-                  <span class="hint">{time.format(new Date(registered))} UTC</span>
-                </time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Later fallback={<p class="hint">Loading all users…</p>}>
+        {async () => <Users users={await admin_report()} />}
+      </Later>
     </section>
   );
 });
+
+function Users({ users }: { readonly users: Awaited<ReturnType<typeof admin_report>> }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col">Registered</th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map(({ email, name, roles, registered }) => (
+          <tr key={email}>
+            <td>
+              {name} {roles.includes("admin") && <span class="badge">Admin</span>}
+              <span class="hint">{email}</span>
+            </td>
+            <td>
+              <time dateTime={registered}>
+                {day.format(new Date(registered))}
+                <span class="hint">{time.format(new Date(registered))} UTC</span>
+              </time>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,8 +1,9 @@
 /** The layout of every page, and the error page. */
 import { type ErrorPageProps, Head, type Markup, request, session } from "tsweb";
 import { allBoards } from "./board/boards.server.ts";
-import { board } from "./board/pages.server.tsx";
+import { board, home } from "./board/pages.server.tsx";
 import { Avatar } from "./users/avatar.tsx";
+import { profile } from "./users/profile.server.tsx";
 import { sign_out } from "./users/sign-in.server.tsx";
 import { currentUser } from "./users/users.server.ts";
 
@@ -20,7 +21,7 @@ export async function Layout({ children }: { readonly children: Markup }) {
         Skip to content
       </a>
       <header>
-        <a class="brand" href="/">
+        <a class="brand" href={home.href()}>
           <img src="/favicon.svg" alt="" width="28" height="28" /> Team board
         </a>
         <nav aria-label="Boards">
@@ -35,7 +36,7 @@ export async function Layout({ children }: { readonly children: Markup }) {
           ))}
         </nav>
         {user && (
-          <a class="person" href="/profile">
+          <a class="person" href={profile.href()}>
             <Avatar name={user.name} avatar={user.avatar} /> {user.name}
           </a>
         )}
@@ -59,7 +60,7 @@ export function ErrorPage({ status, message, id }: ErrorPageProps) {
       <p>{message}</p>
       {status === 500 && <p class="soft">The server's log has the details under {id}.</p>}
       <p>
-        <a href="/">Back to the boards</a>
+        <a href={home.href()}>Back to the boards</a>
       </p>
     </section>
   );

@@ -5,6 +5,7 @@ import { sendMail } from "../shared/mail.server.ts";
 import { readValue, signValue } from "../shared/signed-values.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
 import { markAsUsed } from "../shared/tickets.server.ts";
+import { openedAddress } from "./pages.server.tsx";
 import { confirm } from "./store.server.ts";
 
 const LINK_LIFETIME_SECONDS = 24 * 60 * 60;
@@ -12,7 +13,7 @@ const LINK_LIFETIME_SECONDS = 24 * 60 * 60;
 /** Sends a link to the address of the user, at most ten times in five minutes. */
 export const send_confirmation = server({ auth_required: true }, async (): Promise<true> => {
   const { sub } = session.require();
-  const link = new URL("/account/address/open", siteUrl());
+  const link = new URL(openedAddress.href(), siteUrl());
   await countAttempt("confirm", sub);
   link.searchParams.set("token", signValue("confirm", sub, LINK_LIFETIME_SECONDS));
   const text = `Confirm the address of your account with this link. It is valid for a day:\n${link}`;

@@ -1,5 +1,6 @@
 /** The pages that confirm an address. */
 import { form, page, request, session } from "tsweb";
+import { account } from "../pages.server.tsx";
 import { FormError } from "../shared/form-parts.server.tsx";
 import { confirm_address, send_confirmation } from "./address.server.ts";
 import { isConfirmed } from "./store.server.ts";
@@ -30,7 +31,7 @@ export const address = page("/account/address", { title: "Email address" }, asyn
         </>
       )}
       <p class="aside">
-        <a href="/account">Back to your account</a>
+        <a href={account.href()}>Back to your account</a>
       </p>
     </section>
   );
@@ -53,7 +54,7 @@ export const openedAddress = page("/account/address/open", { title: "Confirm you
         </form>
       )}
       <p class="aside">
-        <a href="/account">To your account</a>
+        <a href={account.href()}>To your account</a>
       </p>
     </section>
   );

@@ -1,5 +1,6 @@
 /** The pages of one-time codes. */
 import { type FormHandle, form, page, redirect, request, session } from "tsweb";
+import { account, home } from "../pages.server.tsx";
 import { Field, FormError } from "../shared/form-parts.server.tsx";
 import { readTicket } from "../shared/tickets.server.ts";
 import { base32 } from "./base32.ts";
@@ -9,8 +10,8 @@ import { findSecret, requiresCode } from "./store.server.ts";
 /** The second step of a sign-in, for users who have switched codes on. */
 export const code = page("/code", { title: "One-time code" }, async () => {
   const enterCode = form(enter_code);
-  if (enterCode.result) return redirect(request.query.next, { or: "/account" });
-  if ((await readTicket("code")) === null) return redirect("/");
+  if (enterCode.result) return redirect(request.query.next, { or: account.href() });
+  if ((await readTicket("code")) === null) return redirect(home.href());
   return (
     <section class="card">
       <h1>One more step</h1>
@@ -20,7 +21,7 @@ export const code = page("/code", { title: "One-time code" }, async () => {
         <button type="submit">Sign in</button>
       </form>
       <p class="aside">
-        No code available? <a href="/">Start again</a>
+        No code available? <a href={home.href()}>Start again</a>
       </p>
     </section>
   );
@@ -36,7 +37,7 @@ export const codes = page("/account/codes", { title: "One-time codes" }, async (
       <h1>One-time codes</h1>
       {isActive ? <SwitchOff /> : secret ? <SwitchOn email={sub} secret={base32(secret)} /> : <SetUp />}
       <p class="aside">
-        <a href="/account">Back to your account</a>
+        <a href={account.href()}>Back to your account</a>
       </p>
     </section>
   );

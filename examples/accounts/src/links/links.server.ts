@@ -7,6 +7,7 @@ import { readValue, signValue } from "../shared/signed-values.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
 import { markAsUsed } from "../shared/tickets.server.ts";
 import * as users from "../users.server.ts";
+import { linkSent, openedLink } from "./pages.server.tsx";
 
 const LINK_LIFETIME_SECONDS = 15 * 60;
 
@@ -20,11 +21,12 @@ export const send_link = server(async (email: string) => {
   await countAttempt("link", address);
   const user = await users.find(address);
   if (user) {
-    const link = new URL(`/link/open?token=${signValue("sign-in", user.email, LINK_LIFETIME_SECONDS)}`, base);
+    const token = signValue("sign-in", user.email, LINK_LIFETIME_SECONDS);
+    const link = new URL(openedLink.href({}, { query: { token } }), base);
     const text = `Sign in with this link. It is valid for 15 minutes, and works once:\n${link}`;
     sendMail({ to: user.email, subject: "Sign in", text });
   }
-  throw redirect("/link/sent");
+  throw redirect(linkSent.href());
 });
 
 /** Signs in with the token of a link, and returns true; if a code is required, it redirects to its page. Each link works once. */

@@ -1,5 +1,6 @@
 /** The pages of passkeys. */
 import { form, page, redirect, session } from "tsweb";
+import { account, home } from "../pages.server.tsx";
 import { FormError } from "../shared/form-parts.server.tsx";
 import { AddPasskey } from "./add-passkey.tsx";
 import { remove_passkey } from "./passkeys.server.ts";
@@ -8,7 +9,7 @@ import { UsePasskey } from "./use-passkey.tsx";
 
 /** Signs in with a passkey. */
 export const passkey = page("/passkey", { title: "Sign in with a passkey" }, () => {
-  if (session.user()) return redirect("/account");
+  if (session.user()) return redirect(account.href());
   return (
     <section class="card">
       <h1>Sign in with a passkey</h1>
@@ -16,7 +17,7 @@ export const passkey = page("/passkey", { title: "Sign in with a passkey" }, () 
       <UsePasskey />
       <NoScript />
       <p class="aside">
-        No passkey yet? <a href="/">Sign in with your password</a>, and add one to your account.
+        No passkey yet? <a href={home.href()}>Sign in with your password</a>, and add one to your account.
       </p>
     </section>
   );
@@ -53,7 +54,7 @@ export const passkeys = page("/account/passkeys", { title: "Passkeys" }, async (
       <AddPasskey />
       <NoScript />
       <p class="aside">
-        <a href="/account">Back to your account</a>
+        <a href={account.href()}>Back to your account</a>
       </p>
     </section>
   );

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type int, RPCError, redirect, server, session } from "tsweb";
 import { verify_webauthn_assertion } from "tsweb/auth";
+import { account } from "../pages.server.tsx";
 import { signIn } from "../shared/sign-in-steps.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
 import { issueTicket, takeTicket } from "../shared/tickets.server.ts";
@@ -123,7 +124,7 @@ export const sign_in_with_passkey = server(async ({ id, clientData, authData, si
   });
   if (!(await store.recordUse(passkey, { signCount: sign_count, backedUp: backed_up }))) throw unknownPasskeyError();
   signIn(user);
-  throw redirect("/account");
+  throw redirect(account.href());
 });
 
 function decode(text: string): Uint8Array {

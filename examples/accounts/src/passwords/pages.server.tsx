@@ -1,5 +1,6 @@
 /** The pages for a forgotten password. */
 import { form, page, request } from "tsweb";
+import { home } from "../pages.server.tsx";
 import { Field, FormError, LinkRequest, LinkSent } from "../shared/form-parts.server.tsx";
 import { forgot_password, reset_password } from "./passwords.server.ts";
 
@@ -12,7 +13,7 @@ export const forgotten = page("/password", { title: "Forgotten password" }, () =
       <p>We send you a link, with which you choose a new password.</p>
       <LinkRequest handle={requestLink} />
       <p class="aside">
-        <a href="/">Back to the sign-in page</a>
+        <a href={home.href()}>Back to the sign-in page</a>
       </p>
     </section>
   );
@@ -20,7 +21,7 @@ export const forgotten = page("/password", { title: "Forgotten password" }, () =
 
 /** Follows the request for a link, whether or not the address is registered. */
 export const resetSent = page("/password/sent", { title: "Look at your mail" }, () => (
-  <LinkSent minutes={30} again="/password" />
+  <LinkSent minutes={30} again={forgotten.href()} />
 ));
 
 /** The page that the link opens. Mail scanners open it too: only its form uses the link up. */
@@ -45,7 +46,7 @@ export const newPassword = page("/password/new", { title: "New password" }, () =
         <button type="submit">Change password</button>
       </form>
       <p class="aside">
-        It does not work? <a href="/password">Ask for another link</a>
+        It does not work? <a href={forgotten.href()}>Ask for another link</a>
       </p>
     </section>
   );
@@ -57,7 +58,7 @@ export const passwordChanged = page("/password/changed", { title: "Password chan
     <h1>Your password is changed</h1>
     <p>You are signed out in every browser.</p>
     <p class="aside">
-      <a href="/">Sign in with the new password</a>
+      <a href={home.href()}>Sign in with the new password</a>
     </p>
   </section>
 ));

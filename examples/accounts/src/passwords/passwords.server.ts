@@ -8,6 +8,7 @@ import { sendMail } from "../shared/mail.server.ts";
 import { readValue, signValue } from "../shared/signed-values.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
 import * as users from "../users.server.ts";
+import { newPassword, passwordChanged, resetSent } from "./pages.server.tsx";
 
 const LINK_LIFETIME_SECONDS = 30 * 60;
 
@@ -17,14 +18,14 @@ const LINK_LIFETIME_SECONDS = 30 * 60;
  */
 export const forgot_password = server(async (email: string) => {
   const address = users.normalise(email);
-  const link = new URL("/password/new", siteUrl());
+  const link = new URL(newPassword.href(), siteUrl());
   await countAttempt("reset", address);
   const user = await users.find(address);
   const value = user ? `${fingerprint(user.hash)} ${user.email}` : `${fingerprint("")} nobody`;
   link.searchParams.set("token", signValue("reset", value, LINK_LIFETIME_SECONDS));
   const text = `Choose a new password with this link. It is valid for 30 minutes, and works once:\n${link}`;
   if (user) sendMail({ to: user.email, subject: "Choose a new password", text });
-  throw redirect("/password/sent");
+  throw redirect(resetSent.href());
 });
 
 /**
@@ -39,7 +40,7 @@ export const reset_password = server(async (token: string, password: string) => 
   if (!user || fingerprint(user.hash) !== expected) throw expiredError();
   if (!(await proveOwnership(user, await hash_password(password)))) throw expiredError();
   await clearAttempts("password", email);
-  throw redirect("/password/changed");
+  throw redirect(passwordChanged.href());
 });
 
 function fingerprint(hash: string): string {

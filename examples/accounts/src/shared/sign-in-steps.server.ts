@@ -1,5 +1,6 @@
 /** The steps of a sign-in. */
 import { redirect, request, session } from "tsweb";
+import { code } from "../codes/pages.server.tsx";
 import { requiresCode } from "../codes/store.server.ts";
 import type { User } from "../users.server.ts";
 import { issueTicket } from "./tickets.server.ts";
@@ -13,7 +14,7 @@ import { issueTicket } from "./tickets.server.ts";
 export async function startSignIn(user: User, next = request.query.next): Promise<true> {
   if (!(await requiresCode(user.email))) return signIn(user);
   await issueTicket("code", user.email);
-  throw redirect(next ? `/code?${new URLSearchParams({ next })}` : "/code");
+  throw redirect(code.href({}, { query: { next } }));
 }
 
 /** Starts the session of a user who has passed all steps. */

@@ -8,7 +8,7 @@ import type { Member } from "./model.ts";
 
 export const create_board = server(
   { auth_required: true, validate: { name: z.string().trim().min(1, "Give it a name.").max(60) } },
-  async (name: string) => redirect(`/boards/${await addBoard(name)}`),
+  async (name: string) => redirect(board.href({ id: await addBoard(name) })),
 );
 
 export const home = page("/", { title: "Boards" }, async () => {

@@ -2,6 +2,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { RPCError, redirect, route, send_file, server, session } from "tsweb";
 import { avatarFolder } from "../database/data-folder.server.ts";
+import { profile } from "./profile.server.tsx";
 import { currentUser, setAvatar } from "./users.server.ts";
 
 export const change_avatar = server({ auth_required: true, max_body: 2_000_000 }, async (avatar: File) => {
@@ -15,7 +16,7 @@ export const change_avatar = server({ auth_required: true, max_body: 2_000_000 }
   await writeFile(`${avatarFolder}/${name}`, content, { flag: "wx" });
   await setAvatar(sub, name);
   if (previous) await rm(`${avatarFolder}/${previous}`, { force: true });
-  return redirect("/profile");
+  return redirect(profile.href());
 });
 
 export const avatar = route("GET /avatars/:name", (_request, { name }) => {

@@ -2,6 +2,7 @@
 import { page, RPCError, redirect, request, server, session } from "tsweb";
 import { hash_password, verify_password } from "tsweb/auth";
 import { z } from "zod";
+import { home } from "../board/pages.server.tsx";
 import * as users from "./users.server.ts";
 
 const emailSchema = z.string().trim().toLowerCase().pipe(z.email("Enter an email address, like ada@team.example."));
@@ -18,7 +19,7 @@ export const sign_up = server(
     const user = await users.add({ name, email, password: await hash_password(password) });
     if (!user) throw new RPCError("conflict", "This address is registered already.", { parameter: "email" });
     session.login(user.id);
-    return redirect(next, { or: "/" }); // never leads to another site, whatever `next` is
+    return redirect(next, { or: home.href() }); // never leads to another site, whatever `next` is
   },
 );
 
@@ -30,24 +31,24 @@ export const sign_in = server(
     const isRight = await verify_password(password, user?.password ?? "");
     if (!user || !isRight) throw new RPCError("unauthenticated", "Unknown address or wrong password.");
     session.login(user.id);
-    return redirect(next, { or: "/" });
+    return redirect(next, { or: home.href() });
   },
 );
 
 export const sign_out = server(() => {
   session.logout();
-  return redirect("/sign-in");
+  return redirect(signing_in.href());
 });
 
-/** The path after the sign-in, and the link to the other form, which keeps it. */
-function nextPage() {
+/** Returns the path after the sign-in. The link to the other form keeps it. */
+function nextPath(): string | undefined {
   const { next } = request.query;
-  if (session.user()) throw redirect(next, { or: "/" });
-  return { next, query: next ? `?${new URLSearchParams({ next })}` : "" };
+  if (session.user()) throw redirect(next, { or: home.href() });
+  return next;
 }
 
 export const signing_in = page("/sign-in", { title: "Sign in" }, () => {
-  const { next, query } = nextPage();
+  const next = nextPath();
   return (
     <section class="panel">
       <h1>Sign in</h1>
@@ -64,14 +65,14 @@ export const signing_in = page("/sign-in", { title: "Sign in" }, () => {
         </button>
       </form>
       <p>
-        New here? <a href={`/sign-up${query}`}>Create an account</a>
+        New here? <a href={signing_up.href({}, { query: { next } })}>Create an account</a>
       </p>
     </section>
   );
 });
 
 export const signing_up = page("/sign-up", { title: "Sign up" }, () => {
-  const { next, query } = nextPage();
+  const next = nextPath();
   return (
     <section class="panel">
       <h1>Create an account</h1>
@@ -91,7 +92,7 @@ export const signing_up = page("/sign-up", { title: "Sign up" }, () => {
         </button>
       </form>
       <p>
-        Registered already? <a href={`/sign-in${query}`}>Sign in</a>
+        Registered already? <a href={signing_in.href({}, { query: { next } })}>Sign in</a>
       </p>
     </section>
   );
