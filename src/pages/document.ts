@@ -115,7 +115,7 @@ export interface DocumentPart extends Pick<DocumentParts, "mark" | "islandHtml" 
  * Returns the HTML with which a part replaces its place: its content, its page data, and the script for browsers that do not have
  * `<template for>`, which also hydrates its views.
  *
- * @see docs/protocol.md 11.8
+ * @see docs/protocol.md 11.9
  */
 export function writePart(part: DocumentPart): string {
   const { mark, index, html, islands, firstIsland, islandHtml, assets, base } = part;

@@ -31,7 +31,7 @@ type LinkedNode = VNode & { readonly __?: LinkedNode | null };
  * receive the whole page at once.
  *
  * @throws MarkupError if its child is no function
- * @see docs/protocol.md 11.8
+ * @see docs/protocol.md 11.9
  * @example <Later fallback={<p>Loading the figures…</p>}>{async () => <Figures data={await figures()} />}</Later>
  */
 export const Later: (props: LaterProps) => Markup = function Later(

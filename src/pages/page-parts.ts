@@ -51,7 +51,7 @@ export interface RenderedPart {
  * the whole. Any other client receives the parts in their places: crawlers, scripts, `visitor()` and HEAD.
  *
  * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
- * @see docs/protocol.md 11.8
+ * @see docs/protocol.md 11.9
  */
 export function streamsParts({ inbound }: RequestContext): boolean {
   return inbound.method === "GET" && inbound.header("sec-fetch-mode") === "navigate" && !hasWholeParameter(inbound.url);
