@@ -1,6 +1,6 @@
 // npm run bench                          the complete run, in about 15 minutes
 // npm run bench -- --quick               the same with few rounds, in about 3 minutes
-// npm run bench -- calls --node 24       one of: calls, pages, live, startup, dev, growth, sizing, queries, revocations, wakeups, fast
+// npm run bench -- calls --node 24       one of: calls, pages, live, startup, dev, navigation, growth, sizing, queries, revocations, wakeups, fast
 // npm run bench -- --guard <revision>    compares this tree with another revision; fails if this one is slower
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ const BENCHES = [
   "live",
   "startup",
   "dev",
+  "navigation",
   "growth",
   "sizing",
   "queries",

@@ -10,6 +10,7 @@ const frameworks = join(bench, "frameworks");
 
 const viteOf = (folder) => [join(folder, "node_modules", "vite", "bin", "vite.js"), "build", "--logLevel", "warn"];
 const astro = [join(frameworks, "node_modules", "astro", "bin", "astro.mjs"), "build", "--silent"];
+const next = [join(frameworks, "node_modules", "next", "dist", "bin", "next"), "build"];
 
 /**
  * Installs the frameworks of the measured pages, and builds the pages.
@@ -26,6 +27,18 @@ export function buildFrameworks(node) {
   buildIfChanged(join(frameworks, "astro"), "dist/server/entry.mjs", { ...options, command: astro });
 }
 
+/**
+ * Installs the frameworks of the measured navigation, and builds their sites.
+ *
+ * @param node the path of the Node of the builds
+ */
+export function buildNavigation(node) {
+  installPackages(frameworks);
+  const inputs = [join(frameworks, "package.json"), join(bench, "app", "src", "rows.ts")];
+  buildIfChanged(join(frameworks, "sveltekit"), "build/handler.js", { command: viteOf(frameworks), inputs, node });
+  buildIfChanged(join(frameworks, "next"), ".next/BUILD_ID", { command: next, inputs, node });
+}
+
 /** Builds the functions of Telefunc: its plugin for Vite registers them, and generates the checks of their arguments. */
 export function buildTelefunc() {
   const inputs = [join(bench, "package-lock.json"), join(bench, "peers", "calls", "protected", "hono-host.mjs")];
@@ -38,7 +51,7 @@ function buildIfChanged(cwd, output, { command, inputs, node }) {
   const file = join(cwd, output);
   const isNewer = (input) => statSync(input).mtimeMs < statSync(file).mtimeMs;
   if (existsSync(file) && [...inputs, ...sourcesOf(cwd)].every(isNewer)) return;
-  const env = { ...process.env, NODE_ENV: "production", ASTRO_TELEMETRY_DISABLED: "1" };
+  const env = { ...process.env, NODE_ENV: "production", ASTRO_TELEMETRY_DISABLED: "1", NEXT_TELEMETRY_DISABLED: "1" };
   const { status, stdout, stderr } = spawnSync(node, command, { cwd, env, encoding: "utf8" });
   if (status !== 0) throw new Error(`The build of ${relative(root, cwd)} failed:\n${stdout}\n${stderr}`);
 }

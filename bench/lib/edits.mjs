@@ -10,12 +10,12 @@ const TIMEOUT_MS = 20_000;
 /** The pause between two edits: a file watcher may merge edits that are closer. */
 const PAUSE_MS = 300;
 
-/** Starts Chromium. */
-export function launchChromium() {
+/** Starts Chromium, with the options of Playwright. */
+export function launchChromium(options = {}) {
   const executablePath = process.env.CHROMIUM_PATH ?? CHROMIUM.find((path) => existsSync(path));
   if (!executablePath)
     throw new Error(`Chromium was not found (${CHROMIUM.join(", ")}). Install it, or set CHROMIUM_PATH.`);
-  return chromium.launch({ executablePath, args: ARGUMENTS });
+  return chromium.launch({ executablePath, args: ARGUMENTS, ...options });
 }
 
 /**

@@ -28,24 +28,33 @@ export function installLivePrograms() {
 
 /** Starts nginx with nchan. Its pid is that of the worker process, which has the connections. */
 export async function startNchan({ files }) {
-  const template = readFileSync(fileURLToPath(new URL("../peers/live/nchan.conf", import.meta.url)), "utf8");
-  const server = await start("nginx", (folder, port) => {
-    const user = process.getuid?.() === 0 ? "user root;" : "";
-    // nginx closes connections that have not sent a request yet when fewer than a sixteenth of `worker_connections` are free.
-    const values = { module: NCHAN_MODULE, files, connections: files * 2, folder, port, user };
-    const config = join(folder, "nginx.conf");
-    writeFileSync(
-      config,
-      template.replace(/\{(\w+)\}/g, (all, name) => String(values[name] ?? all)),
-    );
-    return ["-p", folder, "-e", join(folder, "error.log"), "-c", config];
-  });
+  // nginx closes connections that have not sent a request yet when fewer than a sixteenth of `worker_connections` are free.
+  const server = await startNginx("live/nchan.conf", { module: NCHAN_MODULE, files, connections: files * 2 });
   let worker = "";
   while (worker === "") {
     worker = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim();
     await sleep(5);
   }
   return { ...server, pid: Number(worker), address: `http://127.0.0.1:${server.port}` };
+}
+
+/**
+ * Starts nginx with a configuration of the peers.
+ *
+ * @param values the words that the configuration has in braces, besides `folder`, `port` and `user`
+ */
+export function startNginx(configuration, values) {
+  const template = readFileSync(fileURLToPath(new URL(`../peers/${configuration}`, import.meta.url)), "utf8");
+  return start("nginx", (folder, port) => {
+    const user = process.getuid?.() === 0 ? "user root;" : "";
+    const words = { ...values, folder, port, user };
+    const config = join(folder, "nginx.conf");
+    writeFileSync(
+      config,
+      template.replace(/\{(\w+)\}/g, (all, name) => String(words[name] ?? all)),
+    );
+    return ["-p", folder, "-e", join(folder, "error.log"), "-c", config];
+  });
 }
 
 /** Starts a bus, with the settings that docs/production.md recommends. It may use both cores, as on another machine. */
