@@ -8,8 +8,8 @@ import { feedTags, formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { encodeEvent } from "./message-buffer.ts";
 import { type PresenceInput, PresenceStream } from "./presence-rooms.ts";
-import type { QueryInput } from "./queries/query-connection.ts";
-import { QueryStream } from "./queries/query-stream.ts";
+import type { RequestedQueries } from "./queries/live-queries.ts";
+import type { QueryStream } from "./queries/query-stream.ts";
 import { isRetryOutdated, retryMs } from "./spread.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -274,7 +274,7 @@ interface EventStreamContext {
   /** Its presence tokens; `null` without any. */
   readonly presence: PresenceInput | null;
   /** Its queries; `null` without any. */
-  readonly queries: QueryInput | null;
+  readonly queries: RequestedQueries | null;
   /** Called once when the event stream has ended. */
   readonly release: () => void;
 }
@@ -313,7 +313,7 @@ export function handleEventStream(
       return stream;
     }
     if (presence) pages = new PresenceStream(stream, sink, presence);
-    if (queries) values = new QueryStream(pages ?? stream, sink, queries);
+    if (queries) values = queries.openStream(pages ?? stream, sink);
     return values ?? pages ?? stream;
   });
   return { status: 200, headers: HEADERS, body };

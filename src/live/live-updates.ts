@@ -28,9 +28,9 @@ import { handlePoll } from "./poll.ts";
 import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
 import { signInTag } from "./presence-token.ts";
 import { publishTo } from "./publish.ts";
-import { readQueries } from "./queries/query-connection.ts";
-import { type QueryHost, receiverError, runForSession, runShared } from "./queries/query-run.ts";
-import { QueryRuns } from "./queries/query-runs.ts";
+import type { LiveQueries } from "./queries/live-queries.ts";
+import { openQueries } from "./queries/query.ts";
+import type { QueryHost } from "./queries/query-run.ts";
 import { type LiveConnection, LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
 
@@ -64,8 +64,8 @@ export class LiveUpdates {
   readonly bus: AppBus;
   /** What was published and delivered since the start. */
   readonly counts = new LiveCounts();
-  /** The runs of the queries of the application. */
-  readonly queries: QueryRuns;
+  /** The queries of the application; `null` without any. Their code comes with `query()`: other applications do not contain it. */
+  readonly queries: LiveQueries | null;
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
   readonly #rate = memoryRateStore();
@@ -84,15 +84,7 @@ export class LiveUpdates {
       fingerprints: secretFingerprints(secrets),
       openHub: () => this.#openHub(),
     });
-    this.queries = new QueryRuns({
-      host: queries,
-      hub: () => this.#openHub(),
-      runner: {
-        run: (call, session) =>
-          session === undefined ? runShared(call, queries) : runForSession(call, queries, session),
-        describe: (cause, call) => receiverError(cause, call, queries),
-      },
-    });
+    this.queries = openQueries(queries, () => this.#openHub());
     this.#log = log;
     this.#connectionLimit = connectionLimit;
   }
@@ -167,10 +159,14 @@ export class LiveUpdates {
     context: RequestContext,
   ): HandlerResponse | Promise<HandlerResponse> {
     if (this.#isClosed) return closedResponse(); // while the body arrived
+    // Pages handle it as that of a server of an earlier version: they receive everything else, and try again later.
+    if (request.queries.length > 0 && !this.queries) {
+      throw new RequestError("validation_error", "This application has no queries.", { status: 400 });
+    }
     const hub = this.#openHub();
     const isEventStream = kind === "live";
     const presence = this.#readPresence(request.tokens, context);
-    const queries = readQueries(request.queries, context, this.queries);
+    const queries = this.queries?.read(request.queries, context) ?? null;
     const release = this.#connectionLimit.acquire(context.address);
     if (isEventStream && !release) return this.#refuseConnection();
     const removeBuild = this.#builds.add(context.inbound.header(BUILD_HEADER));
@@ -187,7 +183,7 @@ export class LiveUpdates {
   /** Removes the pages of a sign-in from all lists of who is present, and ends their queries, in every process. */
   signedOut(sid: string): void {
     const tag = signInTag(sid);
-    this.queries.signedOut(tag);
+    this.queries?.runs.signedOut(tag);
     void this.bus.signedOut(tag);
   }
 
@@ -210,7 +206,7 @@ export class LiveUpdates {
   /** Ends all connections, and closes the bus unless another application uses the same. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.queries.close();
+    this.queries?.runs.close();
     this.#hub?.close();
     this.#hub = null;
     await this.bus.closePresence();

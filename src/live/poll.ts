@@ -6,8 +6,8 @@ import type { Subscriber } from "./channel-subscription.ts";
 import { feedTags, formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { type PresenceInput, PresencePoll } from "./presence-rooms.ts";
-import type { QueryInput } from "./queries/query-connection.ts";
-import { QueryPoll } from "./queries/query-stream.ts";
+import type { RequestedQueries } from "./queries/live-queries.ts";
+import type { QueryPoll } from "./queries/query-stream.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
@@ -59,7 +59,7 @@ class Poll implements Subscriber, LiveConnection {
     this.readers = readers;
     for (const { reader, reason } of gaps) this.#addGap(reader, reason);
     this.#pages = presence && new PresencePoll(presence, () => this.notify());
-    this.#queries = queries && new QueryPoll(queries, () => this.notify());
+    this.#queries = queries?.openPoll(() => this.notify()) ?? null;
   }
 
   /**
@@ -215,7 +215,7 @@ interface PollContext {
   /** Its presence tokens; `null` without any. */
   readonly presence: PresenceInput | null;
   /** Its queries; `null` without any. */
-  readonly queries: QueryInput | null;
+  readonly queries: RequestedQueries | null;
   /** Whether its client has too many connections open. It then waits for at most 10 seconds. */
   readonly isAboveLimit: boolean;
 }

@@ -170,10 +170,10 @@ describe.each(["live", "poll"] as const)("a POST to /__web/%s", (endpoint) => {
     expect(await response.text()).toBe("A presence token was not issued by this application. Load the page again.\n");
   });
 
-  it("can have queries without a feed; one that was not issued is refused", async () => {
+  it("with queries is refused as by an earlier version, if the application has none: pages leave them out then", async () => {
     const response = await postLive(app, endpoint, { queries: ["unknown"] });
-    expect(response.status).toBe(403);
-    expect(await response.text()).toBe("A query was not issued by this application. Load the page again.\n");
+    expect(response.status).toBe(400);
+    expect(await response.text()).toBe("This application has no queries.\n");
   });
 
   it("reads no Last-Event-ID, which only an EventSource sends", async () => {

@@ -187,7 +187,7 @@ export function createSite(
       remove: async (key) => live.bus.outcomes.remove(key),
     })
     .set(LINKED_SITE, { base, serves })
-    .set(QUERY_READER, live.queries)
+    .set(QUERY_READER, live.queries?.runs)
     .set(PREFETCHED_PAGES, generated.rules ? prefetches : undefined);
   const hasCache = pages.some(({ options: { cache, static: isStatic } }) => cache || isStatic);
   return {

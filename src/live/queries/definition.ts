@@ -1,3 +1,6 @@
+import { ContextKey } from "../../http/index.ts";
+import type { VerifiedSession } from "../../session/index.ts";
+
 /** A query of the application, as `query()` has declared it. */
 export interface QueryDefinition {
   /** The name of the export: no other query or server function of the application has it. */
@@ -39,3 +42,23 @@ export interface QueryCall {
   /** Identifies definition, arguments and channels, on the wire too: 16 characters of base64url. */
   readonly id: string;
 }
+
+/** Returns the value of a query for a page, and its version. */
+export interface QueryReader {
+  /**
+   * Reads the positions of the channels in one turn, then the value.
+   *
+   * @param session that of the page; `null` for a signed-out client
+   * @param signal aborts when the client disconnects: a run that has not begun by then is left out
+   * @throws UnavailableError if the bus does not respond
+   * @throws what the query throws
+   */
+  read(
+    call: QueryCall,
+    session: VerifiedSession | null,
+    signal: AbortSignal,
+  ): Promise<{ readonly json: string; readonly version: string }>;
+}
+
+/** The reader of the application of a request. */
+export const QUERY_READER = new ContextKey<QueryReader>();

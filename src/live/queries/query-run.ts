@@ -2,7 +2,6 @@
 import type { Config } from "../../config/index.ts";
 import { RPCError, ValueError } from "../../errors.ts";
 import {
-  ContextKey,
   type ContextValues,
   FetchInboundRequest,
   type QueryRun,
@@ -53,26 +52,6 @@ export interface RunFailure {
   /** After the time limit: resolves when the function has ended. It never rejects. */
   readonly unfinished?: Promise<void>;
 }
-
-/** Returns the value of a query for a page, and its version. */
-export interface QueryReader {
-  /**
-   * Reads the positions of the channels in one turn, then the value.
-   *
-   * @param session that of the page; `null` for a signed-out client
-   * @param signal aborts when the client disconnects: a run that has not begun by then is left out
-   * @throws UnavailableError if the bus does not respond
-   * @throws what the query throws
-   */
-  read(
-    call: QueryCall,
-    session: VerifiedSession | null,
-    signal: AbortSignal,
-  ): Promise<{ readonly json: string; readonly version: string }>;
-}
-
-/** The reader of the application of a request. */
-export const QUERY_READER = new ContextKey<QueryReader>();
 
 /** Runs a query for receivers of all sign-ins. Does not reject. */
 export function runShared(call: QueryCall, host: QueryHost): Promise<RunOutcome> {

@@ -13,9 +13,11 @@ import {
 import { checkTimeLimit, isAllowed, requireSignature, unauthenticatedError } from "../../rpc/index.ts";
 import { currentSession, hasSessionEnded, keysFor, type VerifiedSession } from "../../session/index.ts";
 import { checkChannelName } from "../channel.ts";
-import type { QueryDefinition } from "./definition.ts";
+import { QUERY_READER, type QueryDefinition } from "./definition.ts";
+import { LiveQueries } from "./live-queries.ts";
 import { argumentsText, parseArguments } from "./query-arguments.ts";
-import { QUERY_READER } from "./query-run.ts";
+import type { QueryHub } from "./query-channels.ts";
+import type { QueryHost } from "./query-run.ts";
 import { queryId, signQuery } from "./query-token.ts";
 
 /** The lifetime of a token, in seconds: 24 hours, as of a feed. */
@@ -91,6 +93,19 @@ export type Query<F> = F & LiveQuery<F>;
 
 const definitions = new WeakMap<object, QueryDefinition>();
 
+/** By definition, so that only `query()` refers to the code that runs queries: a build without a query does not contain it. */
+const openers = new WeakMap<QueryDefinition, (host: QueryHost, hub: () => QueryHub) => LiveQueries>();
+
+/**
+ * Opens the queries of an application. Returns `null` if it has none.
+ *
+ * @param hub returns the subscriptions of the application
+ */
+export function openQueries(host: QueryHost, hub: () => QueryHub): LiveQueries | null {
+  const [definition] = host.queries.values();
+  return (definition && openers.get(definition)?.(host, hub)) ?? null;
+}
+
 /** Returns the definition of a query; `undefined` for any other value. */
 export function queryOf(value: unknown): QueryDefinition | undefined {
   return typeof value === "function" ? definitions.get(value) : undefined;
@@ -127,6 +142,7 @@ export function query(...[options, fn, compiled]: readonly unknown[]): unknown {
   };
   const live = (...args: unknown[]) => issueHandle(definition, signature, args);
   definitions.set(callable, definition);
+  openers.set(definition, (host, hub) => new LiveQueries(host, hub));
   return Object.assign(Object.defineProperty(callable, "name", { value: signature.name }), { live });
 }
 
@@ -198,8 +214,6 @@ async function issueHandle(
   const caller = `${name}.live()`;
   const context = requireClientContext(caller);
   const session = receiverOf(context, definition);
-  const reader = context.get(QUERY_READER);
-  if (!reader) throw new Error(`${caller} was called in a request that belongs to no application.`);
   const text = argumentsText(signature, args);
   const values = definition.parseArguments(text);
   const channels = definition.channelsOf(values);
@@ -208,6 +222,11 @@ async function issueHandle(
   const token = signQuery({ ...content, sid: session?.sid ?? null, expiresAt }, keysFor(context.config, "query"));
   checkTokenSize(token, caller);
   const id = queryId(content);
+  const reader = context.get(QUERY_READER);
+  if (!reader)
+    throw new Error(
+      `${caller} was called in a request of no application, or of one that lists no query in its modules.`,
+    );
   const { json, version } = await reader.read(
     { definition, args: values, channels, id },
     session,
