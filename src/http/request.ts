@@ -44,7 +44,7 @@ export const request = {
    * and `publish` throw in such a request, and its response is 503.
    */
   get prefetch(): boolean {
-    return isPrefetch(requireContext("request.prefetch"));
+    return isPrefetch(requireClientContext("request.prefetch"));
   },
   /** The request id. The response carries it as `X-Request-Id`. */
   get id(): string {

@@ -160,6 +160,7 @@ describe("pages with the option cache", () => {
     ["request.headers", () => request.headers],
     ["request.address", () => request.address],
     ["request.id", () => request.id],
+    ["request.prefetch", () => request.prefetch],
     ["request.set_cookie()", () => request.set_cookie("a", "b")],
     ["channel()", () => channel("news")],
     ["presence()", () => presence("news", null, { anonymous: true })],
