@@ -35,6 +35,15 @@ describe("a call of a client", () => {
     expect(await api.order.named({ item: "tea", quantity: 2 })).toEqual({ item: "tea", quantity: 2 });
   });
 
+  it("runs an idempotent function once for a key, and each time without one", async () => {
+    const { pay } = client<Functions>(shop.address);
+    const key = crypto.randomUUID();
+    expect([await pay.named({ amount: 5 }, { key }), await pay.named({ amount: 5 }, { key })]).toEqual([1, 1]);
+    expect(await pay.named({ amount: 6 }, { key })).toBe(2);
+    expect(await pay.named({ amount: 5 })).toBe(3);
+    expect(await rejectionOf(pay.named({ amount: 5 }, { key: "short" }))).toMatchObject({ code: "validation_error" });
+  });
+
   it("omits undefined arguments, so that their defaults apply", async () => {
     expect(await client<Functions>(shop.address).add(1, undefined)).toBe(11);
   });

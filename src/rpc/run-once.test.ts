@@ -1,5 +1,5 @@
 import { h } from "preact";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
 import type { App } from "../app.ts";
 import { RPCError } from "../errors.ts";
@@ -180,18 +180,34 @@ describe("a call of an idempotent function", () => {
     expect(count.runs).toBe(0);
   });
 
-  it("is refused when more than 4 MiB would be kept for a client, without running [ONCE-6]", async () => {
-    const { app, call, count } = createOnceApp(() => "x".repeat(60_000));
-    let refused: Awaited<ReturnType<typeof call>> | undefined;
-    for (let i = 0; i < 80 && !refused; i++) {
-      const response = await call("a", `${KEY}-${i}`);
-      if (response.status === 429) refused = response;
-    }
-    expect(refused?.body.error.code).toBe("rate_limited");
-    expect(count.runs).toBeGreaterThan(65);
-    expect(count.runs).toBeLessThan(72);
+  it("keeps up to 4 MiB for a client, and is refused without running above it [ONCE-6]", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] }); // the count decreases with time
+    onTestFinished(() => void vi.useRealTimers());
+    const { app, call, count } = createOnceApp((text) => text);
+    const recordBytes = 512;
+    const envelope = JSON.stringify({ kind: "success", json: JSON.stringify("") }).length;
+    /** Calls with a new key, so that as many bytes are kept. */
+    const keep = (bytes: number) => call("x".repeat(bytes - recordBytes - envelope), `${KEY}-${count.runs}`);
+    for (let i = 0; i < 127; i++) expect((await keep(32 * 1024)).status).toBe(200);
+    expect((await keep(31 * 1024)).status).toBe(200); // below: 1 KiB is left
+    expect((await keep(1024)).status).toBe(200); // exactly 4 MiB
+    expect((await call("a", KEY)).body.error.code).toBe("rate_limited");
+    expect(count.runs).toBe(129);
     const cookie = await signIn(app, "ada");
     expect((await call("a", KEY, { cookie })).status).toBe(200); // another client
+  });
+
+  it("runs once more if a byte is left of 4 MiB, and not after that", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { call, count } = createOnceApp((text) => text);
+    const envelope = JSON.stringify({ kind: "success", json: JSON.stringify("") }).length;
+    const keep = (bytes: number) => call("x".repeat(bytes - 512 - envelope), `${KEY}-${count.runs}`);
+    for (let i = 0; i < 127; i++) await keep(32 * 1024);
+    await keep(32 * 1024 - 1);
+    expect((await call("a", KEY)).status).toBe(200);
+    expect((await call("a", `${KEY}-above`)).body.error.code).toBe("rate_limited");
+    expect(count.runs).toBe(129);
   });
 });
 

@@ -54,6 +54,14 @@ const whoami = compiledServer("whoami", () => session.user()?.sub ?? null);
 const secret = compiledServer("secret", () => "for members", { options: { auth_required: true } });
 const größe = compiledServer("größe", (of: string) => `L of ${of}`, { params: { of: "any" } });
 const note = compiledServer("note", (text: string) => void log.calls.push(["note", text]), { params: { text: "any" } });
+const pay = compiledServer(
+  "pay",
+  (amount: number) => {
+    log.calls.push(["pay", amount]);
+    return log.calls.length;
+  },
+  { params: { amount: "int" }, options: { idempotent: true } },
+);
 const hang = compiledServer("hang", () => new Promise<never>(() => undefined));
 const slow = compiledServer(
   "slow",
@@ -69,7 +77,7 @@ const slow = compiledServer(
 );
 
 /** The server functions of the shop. */
-export const functions = { add, order, countdown, fail, login, logout, whoami, secret, größe, note, hang, slow };
+export const functions = { add, order, countdown, fail, login, logout, whoami, secret, größe, note, pay, hang, slow };
 
 /** The type of the module, for clients. */
 export type Functions = typeof functions & { readonly notAFunction: number };
