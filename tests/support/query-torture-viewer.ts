@@ -58,6 +58,9 @@ const RELOAD_PROBABILITY = 0.05;
  */
 const EXPECTED_STATUSES = [408, 503];
 
+/** Of runs. */
+const EXPECTED_ERRORS = ["internal", "timeout"];
+
 /** A viewer. */
 export class QueryViewer {
   readonly faults: QueryFault[] = [];
@@ -188,8 +191,8 @@ export class QueryViewer {
 
   #receive(id: string, frame: QueryFrame): void {
     const { error, v } = frame;
-    // The database fails at times, which is the error `internal` of a run.
-    if (frame.ended !== undefined || frame.stale !== undefined || (error && error.code !== "internal")) {
+    // The database fails at times, and is slow while the process of the test is under load.
+    if (frame.ended !== undefined || frame.stale !== undefined || (error && !EXPECTED_ERRORS.includes(error.code))) {
       this.#addFault("response", JSON.stringify(frame));
     }
     if (v !== undefined) this.#check(id, this.#client.queries.get(id)?.value);
