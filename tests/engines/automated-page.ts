@@ -40,6 +40,10 @@ export abstract class AutomatedPage<Tab extends AutomatedTab> extends EnginePage
     });
   }
 
+  protected moveMouse({ x, y }: { readonly x: number; readonly y: number }): Promise<void> {
+    return this.tab.mouse.move(x, y);
+  }
+
   protected async dragMouse([start, ...points]: readonly { readonly x: number; readonly y: number }[]): Promise<void> {
     const { mouse } = this.tab;
     if (start) await mouse.move(start.x, start.y);

@@ -30,6 +30,8 @@ export abstract class EnginePage {
   abstract back(): Promise<void>;
   /** Chooses a file in a field. */
   abstract chooseFile(selector: string, path: string): Promise<void>;
+  /** Moves the mouse to a point. */
+  protected abstract moveMouse(point: Point): Promise<void>;
   /** Presses the mouse at the first point, moves over the others, and releases it at the last one. */
   protected abstract dragMouse(points: readonly Point[]): Promise<void>;
   /** Sends keys to the element that has the focus. `"\n"` is Enter. */
@@ -38,6 +40,11 @@ export abstract class EnginePage {
   /** Clicks an element with the mouse, once it is there and enabled. */
   async click(selector: string): Promise<void> {
     await this.dragMouse([await this.centerOf(selector)]);
+  }
+
+  /** Rests the mouse on an element. */
+  async hover(selector: string): Promise<void> {
+    await this.moveMouse(await this.centerOf(selector));
   }
 
   /** Replaces the text of a field with keys. Ends with `"\n"` to press Enter. */
@@ -123,9 +130,17 @@ export interface EngineContext {
   close(): Promise<void>;
 }
 
+/** The options of a user. */
+export interface ContextOptions {
+  /** Whether pages run their scripts. Default: true. */
+  readonly isScriptOn?: boolean;
+  /** Whether pages have transitions. WebKitGTK ends at one without compositing, which other scenarios do not need. Default: false. */
+  readonly hasTransitions?: boolean;
+}
+
 /** A browser of an engine that runs. */
 export interface Engine {
-  /** @param isScriptOn whether pages run their scripts. Default: true */
-  newContext(options?: { readonly isScriptOn?: boolean }): Promise<EngineContext>;
+  /** Returns a new user. */
+  newContext(options?: ContextOptions): Promise<EngineContext>;
   close(): Promise<void>;
 }

@@ -6,11 +6,13 @@ import { accountsScenarios } from "./accounts.ts";
 import { describeEngines } from "./each-engine.ts";
 import { exampleScenarios } from "./examples.ts";
 import { laterScenarios } from "./later.ts";
+import { navigationScenarios } from "./navigation.ts";
 import { pageScenarios } from "./pages.ts";
 
 describeEngines((scenarios) => {
   accountsScenarios(scenarios);
   pageScenarios(scenarios);
   laterScenarios(scenarios);
+  navigationScenarios(scenarios);
   if (IS_MATRIX) exampleScenarios(scenarios);
 });

@@ -7,7 +7,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#test/free-port";
-import { type Engine, type EngineContext, EnginePage, type PageScript, type ScriptArgument } from "./engine.ts";
+import {
+  type ContextOptions,
+  type Engine,
+  type EngineContext,
+  EnginePage,
+  type PageScript,
+  type ScriptArgument,
+} from "./engine.ts";
 
 /** The programs of Debian's packages webkit2gtk-driver and libwebkit2gtk-4.1-0, and of xvfb. */
 export const WEBKIT = {
@@ -26,14 +33,16 @@ export async function launchWebKit(): Promise<Engine> {
   });
   const [number]: unknown[] = await once(display.stdio[3] as NodeJS.ReadableStream, "data"); // a pipe, as declared above
   return {
-    newContext: ({ isScriptOn = true } = {}) => startBrowser(`:${String(number).trim()}`, isScriptOn),
+    newContext: (options) => startBrowser(`:${String(number).trim()}`, options),
     close: () => end(display),
   };
 }
 
-async function startBrowser(display: string, isScriptOn: boolean): Promise<EngineContext> {
+async function startBrowser(display: string, options: ContextOptions = {}): Promise<EngineContext> {
+  const { isScriptOn = true, hasTransitions = false } = options;
   const port = await freePort();
-  const env = { ...process.env, DISPLAY: display, WEBKIT_DISABLE_COMPOSITING_MODE: "1" };
+  const compositing = hasTransitions ? {} : { WEBKIT_DISABLE_COMPOSITING_MODE: "1" };
+  const env = { ...process.env, DISPLAY: display, ...compositing };
   const driver = spawn(WEBKIT.driver, [`--port=${port}`], { env, stdio: "ignore" });
   const connection = new WebDriver(`http://127.0.0.1:${port}`);
   await connection.start(isScriptOn);
@@ -132,6 +141,9 @@ class WebDriver {
   }
 }
 
+/** The action that moves the mouse to a point. */
+const move = (point: object) => ({ type: "pointerMove", duration: 20, ...point });
+
 class WebKitPage extends EnginePage {
   readonly #driver: WebDriver;
   readonly #window: string;
@@ -174,8 +186,11 @@ class WebKitPage extends EnginePage {
     await this.#send(`/element/${Object.values(element)[0]}/value`, { text: path });
   }
 
+  protected async moveMouse(point: object): Promise<void> {
+    await this.#act("pointer", [move(point)]);
+  }
+
   protected async dragMouse([start, ...points]: readonly { readonly x: number; readonly y: number }[]): Promise<void> {
-    const move = (point: object) => ({ type: "pointerMove", duration: 20, ...point });
     const [down, up] = ["pointerDown", "pointerUp"].map((type) => ({ type, button: 0 }));
     await this.#act("pointer", [move(start ?? {}), down, ...points.map(move), up]);
   }
