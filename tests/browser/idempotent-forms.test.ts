@@ -1,0 +1,125 @@
+/**
+ * Forms and calls of idempotent functions in Chromium: what is sent again has the first outcome.
+ * @see docs/protocol.md 15.8
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { launch } from "./chromium.ts";
+
+const FILES = {
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as functions from "./functions.server.ts";
+    import * as pages from "./pages.server.tsx";
+    export default new App({ title: "Orders", modules: [functions, pages], rate: false });`,
+  "src/functions.server.ts": `
+    import { appendFileSync, readFileSync } from "node:fs";
+    import { redirect, server } from "tsweb";
+    const run = (item: string) => {
+      appendFileSync("runs", item + "\\n");
+      return readFileSync("runs", "utf8").split("\\n").length - 1;
+    };
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 200));
+    export const order = server({ idempotent: true }, async (item: string) => {
+      const run_ = run(item);
+      await wait();
+      return redirect("/thanks/" + run_);
+    });
+    export const show = server({ idempotent: true }, async (item: string) => "order " + run(item));`,
+  "src/pages.server.tsx": `
+    import { page } from "tsweb";
+    import { order, show } from "./functions.server.ts";
+    import { Order } from "./order.tsx";
+    export const plain = page("/plain", () => <main>
+      <form id="order" action={order}><input name="item" defaultValue="tea" /><button>order</button></form>
+      <form id="show" action={show}>{({ result }) => <>
+        <input name="item" defaultValue="tea" /><button>show</button><output>{String(result ?? "")}</output></>}</form>
+    </main>);
+    export const script = page("/script", () => <main><Order /></main>);
+    export const thanks = page("/thanks/:run", ({ run }) => <output>{"order " + run}</output>);`,
+  "src/order.tsx": `
+    import { on_mount, state, view } from "tsweb/browser";
+    import { order, show } from "./functions.server.ts";
+    export const Order = view(() => {
+      const shown = state({ calls: [] as string[] });
+      on_mount(() => { document.documentElement.dataset.ready = "yes"; });
+      const key = "0123456789-abcdef";
+      const call = async () => { shown.calls.push(await show.named({ item: "call" }, { key })); };
+      return <section>
+        <form id="order" action={order}><input name="item" defaultValue="tea" /><button>order</button></form>
+        <button id="call" type="button" onClick={call}>call</button>
+        <output>{shown.calls.join()}</output>
+      </section>;
+    });`,
+};
+
+let project: TestProject;
+let running: RunningServer;
+let browser: Browser;
+let users: BrowserUsers;
+let page: Page;
+let item: string;
+
+beforeAll(async () => {
+  project = TestProject.fromFiles(FILES);
+  project.write("public/favicon.ico", "");
+  project.write("runs", "");
+  [browser] = await Promise.all([launch(), build(project.dir)]);
+  running = await startBuilt(project.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.stop();
+  project?.remove();
+});
+
+let items = 0;
+beforeEach(async () => {
+  users = new BrowserUsers(browser, { baseURL: running.address });
+  page = await users.newPage();
+  item = `tea ${++items}`;
+});
+
+afterEach(async () => {
+  await users.closeAll();
+  expect(users.problems).toEqual([]);
+});
+
+const runs = () => readFileSync(project.file("runs"), "utf8").split("\n").slice(0, -1);
+const runsOf = (name: string) => runs().filter((run) => run === name).length;
+
+describe.each(["plain", "script"])("a form of an idempotent function on the page /%s", (path) => {
+  beforeEach(async () => {
+    await page.goto(`/${path}`);
+    if (path === "script") await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+    await page.fill("#order input", item);
+  });
+
+  const outcome = async () => {
+    await page.waitForURL(/\/thanks\//);
+    return page.textContent("output");
+  };
+
+  it("runs once for a double click [ONCE-10]", async () => {
+    await page.dblclick("#order button");
+    expect(await outcome()).toBe(`order ${runs().length}`);
+    expect(runsOf(item)).toBe(1);
+  });
+});
+
+it("runs a call in the browser once for its key", async () => {
+  await page.goto("/script");
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+  await page.click("#call");
+  await expect.poll(() => page.textContent("output")).toMatch(/^order \d+$/);
+  const first = await page.textContent("output");
+  await page.click("#call");
+  await expect.poll(() => page.textContent("output")).toBe(`${first},${first}`);
+  expect(runsOf("call")).toBe(1);
+});
