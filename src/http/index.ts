@@ -49,7 +49,7 @@ export {
   PREFETCHED_PAGES,
   PrefetchError,
   type PrefetchedPages,
-  refuseInPrefetch,
+  refuseEffect,
   refusePrefetch,
 } from "./prefetch.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";

@@ -34,15 +34,18 @@ export function clearsPrefetches(context: RequestContext): boolean {
 
 /**
  * Refuses an effect in a prefetch: the user has not clicked, and may never do it. The response is 503 then, also if the application
- * catches the error. The browser ignores it, and requests the page at the click.
+ * catches the error. The browser ignores it, and requests the page at the click. In the rendering of a page for all clients, of which it
+ * is not known how often it takes place, an effect is refused as what belongs to one client is.
  *
  * What a request has left running after its response is not refused.
  *
  * @param effect the call, for the message: `session.login()`
  * @throws RequestError 503 in a prefetch
+ * @throws Error in a page for all clients
  */
-export function refuseInPrefetch(effect: string): void {
+export function refuseEffect(effect: string): void {
   const context = currentContext();
+  if (context?.shared) throw context.shared.refuse(effect);
   if (!context || context.hasEnded || !isPrefetch(context)) return;
   throw refusePrefetch(context, effect);
 }

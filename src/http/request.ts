@@ -1,6 +1,6 @@
 import { type Config, isCookieName, SESSION_COOKIE, withoutHostPrefix } from "../config/index.ts";
 import { requireClientContext, requireContext } from "./context-storage.ts";
-import { isPrefetch, refuseInPrefetch } from "./prefetch.ts";
+import { isPrefetch, refuseEffect } from "./prefetch.ts";
 import type { StringRecord } from "./request-context.ts";
 
 /**
@@ -75,7 +75,7 @@ export const request = {
     checkCookieName(name, context.config);
     checkCookieValue(name, value);
     checkCookieOptions(name, options);
-    refuseInPrefetch("request.set_cookie()");
+    refuseEffect("request.set_cookie()");
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
       throw new TypeError(

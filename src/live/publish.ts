@@ -1,5 +1,5 @@
 import type { Position } from "../backends/index.ts";
-import { currentContext, isPrefetch, PUBLISHED, refuseInPrefetch, rejectInQuery } from "../http/index.ts";
+import { currentContext, isPrefetch, PUBLISHED, refuseEffect, rejectInQuery } from "../http/index.ts";
 import { type PublishArguments, toJson } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
 import type { AppBus } from "./app-bus.ts";
@@ -39,7 +39,7 @@ export function publishTo(findBus: () => AppBus, name: string, data: unknown): P
   const published = send(findBus, name, data);
   // Refused, whether it is awaited or not: any client could cause an unhandled rejection, which ends the process of some hosts.
   const context = currentContext();
-  if (context && isPrefetch(context)) published.catch(() => undefined);
+  if (context && (context.shared || isPrefetch(context))) published.catch(() => undefined);
   return published;
 }
 
@@ -54,7 +54,7 @@ async function send(findBus: () => AppBus, name: string, data: unknown): Promise
         "Store the data, for example in your database, and publish its id: pages then load it with a server function.",
     );
   }
-  refuseInPrefetch("publish()");
+  refuseEffect("publish()");
   const bus = findBus();
   recordPublished(bus, name, await bus.publish(name, json));
 }

@@ -5,7 +5,7 @@ import { recordedLog } from "#test/recorded-log";
 import type { AppOptions } from "../app.ts";
 import { RPCError } from "../errors.ts";
 import { redirect, request } from "../http/index.ts";
-import { channel, presence } from "../live/index.ts";
+import { channel, presence, publish } from "../live/index.ts";
 import type { PageFunction, PageOptions } from "../pages/index.ts";
 import { session } from "../session/index.ts";
 import { revalidate } from "./cached-pages.ts";
@@ -162,6 +162,10 @@ describe("pages with the option cache", () => {
     ["request.id", () => request.id],
     ["request.prefetch", () => request.prefetch],
     ["request.set_cookie()", () => request.set_cookie("a", "b")],
+    ["session.revoke()", () => session.revoke("u1")],
+    ["publish()", () => publish("news", null)],
+    ["publish()", () => void publish("news", null)],
+    ["revalidate()", () => revalidate("/news")],
     ["channel()", () => channel("news")],
     ["presence()", () => presence("news", null, { anonymous: true })],
     ["request.query.page", () => request.query.page],

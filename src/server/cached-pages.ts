@@ -9,6 +9,7 @@ import {
   type MaybeAsync,
   publicOrigin,
   type RequestContext,
+  refuseEffect,
   rejectInQuery,
   runOutsideRequests,
   SharedRendering,
@@ -254,6 +255,7 @@ function codingOf({ html }: CachedPage, acceptEncoding: string | null): ReturnTy
 export async function revalidate(path: string): Promise<void> {
   rejectInQuery("revalidate()");
   if (!isSitePath(path)) throw new TypeError(`revalidate(): ${JSON.stringify(path)} is not a path of this site.`);
+  refuseEffect("revalidate()");
   const pages = cachedPagesOf.get(currentBus("revalidate"));
   if (!pages) throw noPageError(path);
   await pages.revalidate(path);

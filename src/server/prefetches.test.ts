@@ -7,6 +7,7 @@ import { publish } from "../live/index.ts";
 import { Later } from "../pages/index.ts";
 import { session } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
+import { revalidate } from "./cached-pages.ts";
 import { Prefetches } from "./prefetches.ts";
 
 const SHOWN_MS = 330_000;
@@ -88,6 +89,7 @@ describe("a prefetch", () => {
     "request.set_cookie": () => request.set_cookie("seen", "1"),
     "session.login": () => session.login("ada"),
     "session.logout": () => session.logout(),
+    revalidate: () => revalidate("/news"),
     "session.revoke": () => session.revoke("ada"),
     publish: () => publish("room", "seen"),
     "app.publish": () => app.publish("room", "seen"),
@@ -116,6 +118,7 @@ describe("a prefetch", () => {
       await wait;
       return String(request.prefetch);
     }),
+    news: compiledPage("/news", () => "news", { cache: { seconds: 60 } }),
     change: compiledServer("change", () => 1),
     fails: compiledServer("fails", () => {
       throw new Error("failed");

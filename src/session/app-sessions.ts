@@ -3,7 +3,7 @@ import {
   currentContext,
   RequestContext,
   RequestError,
-  refuseInPrefetch,
+  refuseEffect,
   runOutsideRequests,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
@@ -86,7 +86,7 @@ export class AppSessions {
    * @throws Error as {@link RevocationLog.revoke}
    */
   async revoke(subject: string): Promise<void> {
-    refuseInPrefetch("session.revoke()");
+    refuseEffect("session.revoke()");
     const context = currentContext();
     const isOwn = context?.get(SESSIONS) === this;
     const session = isOwn ? storedSession(context) : null;

@@ -5,7 +5,7 @@ import {
   isPrefetch,
   MAX_COOKIE_BYTES,
   type RequestContext,
-  refuseInPrefetch,
+  refuseEffect,
   requireClientContext,
   requireContext,
   requireSessionContext,
@@ -128,7 +128,7 @@ export const session: Session = Object.freeze<Session>({
 
   login(user_id, ...[claims]) {
     const context = requireClientContext("session.login()");
-    refuseInPrefetch("session.login()");
+    refuseEffect("session.login()");
     requireCookies(context, "session.login");
     const { config } = context;
     const sessions = sessionsOf(context);
@@ -169,7 +169,7 @@ export const session: Session = Object.freeze<Session>({
 
   logout() {
     const context = requireClientContext("session.logout()");
-    refuseInPrefetch("session.logout()");
+    refuseEffect("session.logout()");
     requireCookies(context, "session.logout");
     recordReplaced(context);
     removeSessionCookie(context);
