@@ -2,7 +2,7 @@ import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
 import { compiledPage, compiledView } from "#test/compiled-app";
 import { Hello, pageSettings, renderPage, withoutIslandMarkers } from "#test/render-page";
-import { requestContext } from "#test/request-context";
+import { requestContext, requestContextOf } from "#test/request-context";
 import { RPCError } from "../errors.ts";
 import { isPromise, redirect, run, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
@@ -185,6 +185,31 @@ describe("an error of a page", () => {
     const missing = await runInContext(context, () => handleNotFound(context, settings));
     expect(missing.body).toContain("To add one, list its module in `modules` of new App.");
   });
+});
+
+describe("an address without a page", () => {
+  const request = async (dest: string) => {
+    const { settings } = pageSettings();
+    const context = requestContextOf(
+      new Request("http://shop.example/logo.png", { headers: { "sec-fetch-dest": dest } }),
+    );
+    const { status, headers, body } = await runInContext(context, () => handleNotFound(context, settings));
+    return [status, headers?.["cache-control"], body];
+  };
+
+  it.each(["image", "script", "style", "font", "manifest", "audio", "video", "track"])(
+    "is a text that no browser has to forget, for a request of a page's %s",
+    async (dest) => {
+      expect(await request(dest)).toEqual([404, "private, no-cache", "There is no page at this address.\n"]);
+    },
+  );
+
+  it.each(["document", "iframe", "frame", "empty", "embed", "object", "images", ""])(
+    "is the error page, for the destination %j",
+    async (dest) => {
+      expect(await request(dest)).toEqual([404, "private, no-store", expect.stringContaining("<h1>Not found</h1>")]);
+    },
+  );
 });
 
 describe("the default error page", () => {

@@ -3,11 +3,13 @@ import {
   awaitMaybe,
   type HandlerResponse,
   type MaybeAsync,
+  PRIVATE_NO_CACHE,
   Redirect,
   type RequestContext,
   run,
   runDetached,
   type SharedRendering,
+  textResponse,
 } from "../http/index.ts";
 import { handlePageError, recordFailure, redirectResponse } from "./handle-page-error.ts";
 import { attempt, type LayoutOutcome, type Outcome, startLayout } from "./layout.ts";
@@ -126,11 +128,19 @@ export function renderSharedPage(
   });
 }
 
+/** What a browser requests for a page that it shows. */
+const PART_OF_PAGE = /^(audio|font|image|manifest|script|style|track|video)$/;
+
 /** Handles a request for a path without a page. In development, the response describes how to add one. */
 export async function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
   await settings.reportUnserved?.();
   const hint = settings.showError ? ` ${await notFoundHint(context, settings)}` : "";
-  const error = new RPCError("not_found", `There is no page at this address.${hint.trimEnd()}`);
+  const message = `There is no page at this address.${hint.trimEnd()}`;
+  // Nobody sees it. With `no-store`, a missing /favicon.ico would make Chromium not keep the page for Back.
+  if (PART_OF_PAGE.test(context.inbound.header("sec-fetch-dest") ?? "")) {
+    return textResponse(404, `${message}\n`, PRIVATE_NO_CACHE);
+  }
+  const error = new RPCError("not_found", message);
   return handlePageError(context, error, { subject: "", isLogged: false }, settings);
 }
 

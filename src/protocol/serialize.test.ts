@@ -288,6 +288,9 @@ describe("toJson throws a SerializeError", () => {
     expect(errorOf({ on: { click() {} } }, strict).message).toBe(
       "on.click cannot be sent: a function cannot be sent as JSON.",
     );
+    expect(errorOf({ cards: Object.assign(() => [], { live() {} }) }, strict).message).toBe(
+      "cards cannot be sent: it is a query; call it, or its `live`, and await the result.",
+    );
     expect(errorOf([Symbol("s")], strict).path).toBe("[0]");
     expect(errorOf({ a: 1n, f: () => 1 }, strict).path).toBe("f");
     expect(errorOf({ list: [createElement("b", null)] }, strict).message).toBe(

@@ -115,6 +115,11 @@ function errorAt({ path, subject }: Pick<ConversionState, "path" | "subject">, r
 
 type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
 
+function describeFunction(value: object | symbol): string {
+  if ("live" in Object(value)) return "it is a query; call it, or its `live`, and await the result.";
+  return `a ${typeof value} cannot be sent as JSON.`;
+}
+
 function convert(value: unknown, state: ConversionState): Json {
   switch (typeof value) {
     case "string":
@@ -127,7 +132,7 @@ function convert(value: unknown, state: ConversionState): Json {
       return value.toString();
     case "function":
     case "symbol":
-      if (state.strict) throw errorAt(state, `a ${typeof value} cannot be sent as JSON.`);
+      if (state.strict) throw errorAt(state, describeFunction(value));
       return undefined;
     case "object":
       return value === null ? null : convertObject(value, state);
