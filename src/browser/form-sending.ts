@@ -105,9 +105,11 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
         throw callError(UNREACHABLE, cause);
       });
     });
-    state.once = undefined;
+    const isRedirect = response.headers.has(REDIRECT_HEADER);
+    // After Back, the form of a page that was left for its outcome has it again.
+    if (!isRedirect) state.once = undefined;
     const result = await readResult(name, response);
-    if (response.headers.has(REDIRECT_HEADER)) await new Promise((resolve) => setTimeout(resolve, REDIRECT_MS));
+    if (isRedirect) await waitUntilLeft();
     if (signal.aborted) return;
     // Bundlers remove this from production.
     if (process.env.NODE_ENV !== "production" && !state.isHandle) warnAboutReturnedError(name, result);
@@ -122,6 +124,14 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
   } catch (error) {
     reportError(error); // that of the application
   }
+}
+
+/** Waits while the browser leaves the page. If it has kept the page for Back, the form can be sent as soon as it is shown again. */
+function waitUntilLeft(): Promise<unknown> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, REDIRECT_MS);
+    addEventListener("pageshow", resolve, { once: true });
+  });
 }
 
 function warnAboutReturnedError(name: string, result: unknown): void {

@@ -51,7 +51,7 @@ export interface FormState extends ShownState, ViewFormHandle {
   done?: ViewFormOptions["done"];
   /** Resets state and fields. It is set when the form is rendered. */
   onReset?: () => void;
-  /** The key of a submission that has had no response: if it is sent again, an idempotent function runs once. */
+  /** The key of a submission that has had no response, or a redirect: if it is sent again, an idempotent function runs once. */
   once?: string | undefined;
   /** Ends the request, while the form is being sent. */
   sending?: AbortController;

@@ -1,5 +1,5 @@
 /**
- * Forms and calls of idempotent functions in Chromium: what is sent again has the first outcome.
+ * Forms of idempotent functions in the full Chromium, which keeps pages for Back: what is sent again has the first outcome.
  * @see docs/protocol.md 15.8
  */
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { BrowserUsers } from "#test/browser-users";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { launch, startBack } from "./chromium.ts";
 
 const FILES = {
   "src/app.ts": `
@@ -32,14 +32,17 @@ const FILES = {
     });
     export const show = server({ idempotent: true }, async (item: string) => "order " + run(item));`,
   "src/pages.server.tsx": `
-    import { page } from "tsweb";
+    import { form, page } from "tsweb";
     import { order, show } from "./functions.server.ts";
     import { Order } from "./order.tsx";
-    export const plain = page("/plain", () => <main>
-      <form id="order" action={order}><input name="item" defaultValue="tea" /><button>order</button></form>
-      <form id="show" action={show}>{({ result }) => <>
-        <input name="item" defaultValue="tea" /><button>show</button><output>{String(result ?? "")}</output></>}</form>
-    </main>);
+    export const plain = page("/plain", () => {
+      const shown = form(show);
+      return <main>
+        <form id="order" action={order}><input name="item" defaultValue="tea" /><button>order</button></form>
+        <form id="show" action={shown}><input name="item" defaultValue="tea" /><button>show</button></form>
+        <output>{shown.result}</output>
+      </main>;
+    });
     export const script = page("/script", () => <main><Order /></main>);
     export const thanks = page("/thanks/:run", ({ run }) => <output>{"order " + run}</output>);`,
   "src/order.tsx": `
@@ -69,7 +72,7 @@ beforeAll(async () => {
   project = TestProject.fromFiles(FILES);
   project.write("public/favicon.ico", "");
   project.write("runs", "");
-  [browser] = await Promise.all([launch(), build(project.dir)]);
+  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
   running = await startBuilt(project.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
 });
 
@@ -102,7 +105,7 @@ describe.each(["plain", "script"])("a form of an idempotent function on the page
   });
 
   const outcome = async () => {
-    await page.waitForURL(/\/thanks\//);
+    await page.waitForURL(/\/thanks\//, { waitUntil: "commit" });
     return page.textContent("output");
   };
 
@@ -111,6 +114,37 @@ describe.each(["plain", "script"])("a form of an idempotent function on the page
     expect(await outcome()).toBe(`order ${runs().length}`);
     expect(runsOf(item)).toBe(1);
   });
+
+  it("has the first outcome after Back, and runs for other fields [ONCE-11]", async () => {
+    await page.evaluate(() => Object.assign(globalThis, { isMarked: true }));
+    await page.click("#order button");
+    const first = await outcome();
+    await startBack(page);
+    await page.waitForURL(new RegExp(`/${path}$`), { waitUntil: "commit" });
+    await expect.poll(() => page.evaluate("globalThis.isMarked")).toBe(true);
+    await page.fill("#order input", item);
+    await page.click("#order button");
+    expect(await outcome()).toBe(first);
+    expect(runsOf(item)).toBe(1);
+    await startBack(page);
+    await page.waitForURL(new RegExp(`/${path}$`), { waitUntil: "commit" });
+    await page.fill("#order input", `more ${item}`);
+    await page.click("#order button");
+    expect(await outcome()).not.toBe(first);
+    expect(runsOf(`more ${item}`)).toBe(1);
+  });
+});
+
+it("shows the first outcome when the page that answered is reloaded [ONCE-12]", async () => {
+  await page.goto("/plain");
+  await page.fill("#show input", item);
+  await page.click("#show button");
+  await page.waitForURL(/__form=show/);
+  const first = await page.textContent("output");
+  expect(first).toBe(`order ${runs().length}`);
+  await page.reload();
+  expect(await page.textContent("output")).toBe(first);
+  expect(runsOf(item)).toBe(1);
 });
 
 it("runs a call in the browser once for its key", async () => {
