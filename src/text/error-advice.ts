@@ -51,10 +51,37 @@ export function dateMethodAdvice({ name, message }: { readonly name?: string; re
 
 /** The modules that export what applications call or render, as an import names them. */
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
-  '"tsweb/browser"': ["view", "state", "on_mount", "on_unmount", "on_progress", "present", "subscribe"],
+  '"tsweb/browser"': [
+    ...[
+      "view",
+      "state",
+      "on_mount",
+      "on_unmount",
+      "on_progress",
+      "present",
+      "subscribe",
+      "live",
+      "optimistic",
+      "no_wait",
+    ],
+  ],
   '"tsweb"': [
     ...["App", "page", "route", "server", "session", "request", "redirect", "once", "channel", "publish", "realtime"],
-    ...["presence", "who", "listen", "limit", "send_file", "project_path", "Head", "Html", "Body", "NotFound"],
+    ...[
+      "query",
+      "revalidate",
+      "Later",
+      "presence",
+      "who",
+      "listen",
+      "limit",
+      "send_file",
+      "project_path",
+      "Head",
+      "Html",
+      "Body",
+      "NotFound",
+    ],
     ...["ValueError", "ConfigError", "GapError", "SerializeError"],
   ],
   '"tsweb", or in a view from "tsweb/browser"': ["RPCError", "form"],

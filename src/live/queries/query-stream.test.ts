@@ -81,6 +81,23 @@ function clientOf(handles: readonly LiveHandle[], headers: Record<string, string
   return client;
 }
 
+describe("a request with queries", () => {
+  it.each([
+    [255, 403, "A query was not issued by this application. Load the page again.\n"],
+    [256, 403, "A query was not issued by this application. Load the page again.\n"],
+    [257, 400, "The request has 257 queries; the maximum of POST is 256.\n"],
+  ])("that has %i of them", async (count, status, text) => {
+    for (const path of ["/__web/live", "/__web/poll"]) {
+      const response = await send(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ queries: Array.from({ length: count }, String) }),
+      });
+      expect([response.status, await response.text()]).toEqual([status, text]);
+    }
+  });
+});
+
 describe("an event stream with a query", () => {
   it("sends nothing for the value that the page has, and the changes after that", async () => {
     const client = clientOf([await handleOf()]);

@@ -6,6 +6,7 @@ import "./style.css";
 
 /** The panel of the development server. `npm run build` builds it into the package, and `tsweb dev` serves it. */
 export default new App({
+  prefetch: false, // its calls would clear what the browser has prefetched of the application
   title: "Development panel",
   base: PANEL_PATH,
   modules: [pages, panel],
