@@ -314,7 +314,7 @@ describe("the entry points that compiled code imports", () => {
   });
 
   it("export stubs, and the scripts of pages, forms, styles and selects without names", () => {
-    expect(declaredValues("tsweb/stub")).toEqual(["link", "stream", "stub", "upload"]);
+    expect(declaredValues("tsweb/stub")).toEqual(["idempotent", "link", "stream", "stub", "upload"]);
     expect(declaredValues("tsweb/islands")).toEqual(["startView"]);
     expect(declaredValues("tsweb/forms")).toEqual([]);
     expect(declaredValues("tsweb/styles")).toEqual([]);
