@@ -105,7 +105,7 @@ const IN_ONE_PROCESS = [
 
 /**
  * The tests in these folders that install a bus for all applications of the process, replace modules of Node, depend on how V8 has
- * compiled what ran before, or count the timers of the process.
+ * compiled what ran before, count the timers of the process, or need Preact without the hooks of preact/compat.
  */
 const WITH_OWN_STATE = [
   "backends/bus/publish-queue",
@@ -116,6 +116,7 @@ const WITH_OWN_STATE = [
   "config/development-secret",
   "limits/limit",
   "logging/app-log",
+  "pages/jsx-runtime",
   "panel/panel-host",
   "rpc/handle-stream",
   "rpc/time-limit",
