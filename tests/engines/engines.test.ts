@@ -13,6 +13,7 @@ describeEngines((scenarios) => {
   accountsScenarios(scenarios);
   pageScenarios(scenarios);
   laterScenarios(scenarios);
+  if (!IS_MATRIX) return;
   navigationScenarios(scenarios);
-  if (IS_MATRIX) exampleScenarios(scenarios);
+  exampleScenarios(scenarios);
 });
