@@ -157,7 +157,7 @@ class Model {
     extras.receive?.({ event: "query", channel: this.id, content });
   }
 
-  /** The page connects again: also by itself, after it has asked for that. */
+  /** The page connects again: also by itself, after it has requested that. */
   connect(): void {
     restarts.count = 0;
     this.#run = undefined;

@@ -66,7 +66,7 @@ it("reads the sign-outs that it has missed while it was cut off from the bus", a
     vi.spyOn(bus, "read").mockRejectedValueOnce(new Error("The bus is unreachable."));
     listeners[0]?.();
     await vi.advanceTimersByTimeAsync(1_500);
-    expect(await store.isEmpty("room")).toBe(false); // the bus did not respond; it is asked again
+    expect(await store.isEmpty("room")).toBe(false); // the bus did not respond; it is read again
     await vi.advanceTimersByTimeAsync(1_500);
     expect(await store.isEmpty("room")).toBe(true);
     expect(spy.mock.calls.filter(([channel]) => channel.startsWith("\u0000"))).toHaveLength(1);

@@ -47,7 +47,7 @@ export interface RenderedPart {
 }
 
 /**
- * Returns whether the parts of a page are sent after it: only to a browser that loads the page as a document and has not asked for
+ * Returns whether the parts of a page are sent after it: only to a browser that loads the page as a document and has not requested
  * the whole. Any other client receives the parts in their places: crawlers, scripts, `visitor()` and HEAD.
  *
  * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header

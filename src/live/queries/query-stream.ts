@@ -1,7 +1,7 @@
 import { type BodyProducer, type BodySink, runOutsideRequests } from "../../http/index.ts";
 import { QueryConnection, type QueryInput } from "./query-connection.ts";
 
-/** How often a bus that does not respond is asked again whether the values of a client are outdated. */
+/** How often a bus that does not respond is read again, to find out whether the values of a client are outdated. */
 const RETRY_MS = 1_000;
 
 /**
