@@ -30,8 +30,8 @@ interface Database {
 /** The running example. */
 export class ChatApp {
   readonly users: BrowserUsers;
-  /** The browser contexts of the users who have entered. */
-  readonly #entered: BrowserContext[] = [];
+  /** The names of the users who have entered, and their browser contexts. */
+  readonly #entered: { readonly name: string; readonly context: BrowserContext }[] = [];
   readonly #mode: (typeof MODES)[number];
   readonly #copy: ExampleCopy;
   readonly #env: Environment;
@@ -66,7 +66,7 @@ export class ChatApp {
     if (mode === "built") await buildOnce(copy.dir, "chat");
     const running = await start(mode, copy, env);
     const app = new ChatApp({ mode, copy, env, running, browser: await launch() });
-    const { cookie } = await app.call("enter", { name: "Nobody" });
+    const cookie = await app.signIn("Nobody");
     await app.call("earlier_messages", { before: 1 }, cookie); // the application creates its tables on first use
     await app.clear();
     return app;
@@ -96,7 +96,7 @@ export class ChatApp {
   /** Opens the room as a new user. */
   async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.users.newPage(options);
-    this.#entered.push(page.context());
+    this.#entered.push({ name, context: page.context() });
     await page.goto("/");
     await page.fill("#name", name);
     await page.getByRole("button", { name: "Enter the lobby" }).click();
@@ -105,15 +105,26 @@ export class ChatApp {
     return page;
   }
 
+  /** Signs a user in under a name without a browser. Returns the cookie. Nobody is in the room under that name. */
+  async signIn(name: string): Promise<string> {
+    const { cookie, ...response } = await this.call("enter", { name });
+    expect(response).toEqual({ status: 200, body: { result: null } });
+    return cookie;
+  }
+
   /**
-   * Closes the pages of all users, who leave so that their names are free, and empties the room. Returns the problems that the
-   * browser reported. The pages are closed first: with its cookie, one that is open could connect after its user has left.
+   * Closes the pages of all users, who leave, waits until their names are free, and empties the room. Returns the problems that
+   * the browser reported. The pages are closed first: with its cookie, one that is open could connect after its user has left.
    */
   async clear(): Promise<string[]> {
-    const cookies = await Promise.all(this.#entered.splice(0).map((context) => context.cookies()));
+    const entered = this.#entered.splice(0);
+    const cookies = await Promise.all(entered.map(({ context }) => context.cookies()));
     await this.users.closeAll();
     for (const each of cookies)
       await this.call("leave", {}, each.map(({ name, value }) => `${name}=${value}`).join("; "));
+    // The server reads who is present at most ten times a second, so a name can be taken for a moment after its user has left.
+    for (const { name } of entered)
+      await expect.poll(async () => (await this.call("enter", { name })).status, { message: name }).toBe(200);
     await this.sql("DELETE FROM messages");
     return this.users.problems.splice(0);
   }

@@ -152,7 +152,7 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
   });
 
   it("creates one answer to a question that is sent twice, and rejects an empty question", async () => {
-    const { cookie } = await app.call("enter", { name: "Script" });
+    const cookie = await app.signIn("Script");
     const sendQuestion = async (id: string, text: string) => {
       const response = await fetch(`${app.address}/__web/rpc/ask_assistant`, {
         method: "POST",

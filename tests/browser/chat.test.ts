@@ -110,8 +110,8 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
   });
 
   it("stores a message once if it is sent twice, and rejects the id of another user's message", async () => {
-    const ada = (await app.call("enter", { name: "Ada" })).cookie;
-    const grace = (await app.call("enter", { name: "Grace" })).cookie;
+    const ada = await app.signIn("Ada");
+    const grace = await app.signIn("Grace");
     const message = { id: newId(), text: "once" };
     const first = await app.call("send_message", message, ada);
     expect(first.body.result).toMatchObject({ id: message.id, text: "once", name: "Ada", state: "complete" });
@@ -127,7 +127,7 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
   });
 
   it("accepts messages of 1 to 2000 characters, and describes the field by the error", async () => {
-    const { cookie } = await app.call("enter", { name: "Ada" });
+    const cookie = await app.signIn("Ada");
     const status = async (text: string) => (await app.call("send_message", { id: newId(), text }, cookie)).status;
     expect(await Promise.all(["", " \n ", "x", "x".repeat(2_000), "x".repeat(2_001)].map(status))).toEqual([
       422, 422, 200, 200, 422,
