@@ -100,6 +100,21 @@ describe("a live value", () => {
     expect([root.text, page.requests.length]).toEqual(["three ", 2]);
   });
 
+  it("requests the value without its version while it has an error, which another process may not know of", async () => {
+    await open();
+    page.lastRequest.respondStream();
+    await push({ error: { code: "internal", message: "No.", details: {} } });
+    page.lastRequest.breakConnection();
+    await page.waitForRequest();
+    expect([page.lastRequest.queries, root.text]).toEqual([["token.mac"], "one internal"]);
+    page.lastRequest.respondStream();
+    await push({ v: version(1), value: ["one"] });
+    expect(root.text).toBe("one ");
+    page.lastRequest.breakConnection();
+    await page.waitForRequest();
+    expect(page.lastRequest.queries).toEqual([`token.mac~${version(1)}`]);
+  });
+
   it("takes the frames of polls, and of the next one from its version on", async () => {
     await openPolling();
     page.lastRequest.respondJson({ ...emptyPoll, query: [[ID, { v: version(2), value: ["two"] }]] });

@@ -162,7 +162,8 @@ function createSource(handle: LiveHandle): Source {
     pending: [],
     lists: new Set(),
     get token() {
-      return handle.query + (source.version && QUERY_VERSION_SEPARATOR + source.version);
+      // A process that keeps the value current has no frame that would end an error.
+      return handle.query + (source.version && !source.error ? QUERY_VERSION_SEPARATOR + source.version : "");
     },
     update() {
       source.shown = source.value;

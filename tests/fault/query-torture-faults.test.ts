@@ -45,8 +45,9 @@ const FAULTS: readonly Fault[] = [
   {
     title: "a change during a run that is dropped",
     kind: "behind",
-    search: "this.#current = null;\n\t\tslots.release();",
-    replacement: "this.#current = null;\n\t\tslots.release();\n\t\tif (isLive) this.channels.take();",
+    search: "const outcome = await runner.run(call, this.#session);",
+    replacement: `const outcome = await runner.run(call, this.#session);
+      if (isLive) this.channels.take();`,
   },
   {
     title: "a patch that is applied to another value",

@@ -45,7 +45,9 @@ export class QueryClient {
   /** What a request contains. */
   get body(): { readonly queries: readonly string[] } {
     return {
-      queries: [...this.queries.values()].map(({ token, version }) => (version ? `${token}~${version}` : token)),
+      queries: [...this.queries.values()].map(({ token, version, error }) =>
+        version && !error ? `${token}~${version}` : token,
+      ),
     };
   }
 
