@@ -90,7 +90,8 @@ export class DevGuestBook {
   /**
    * Makes a mistake, and waits until pages show its effect.
    *
-   * @returns a function that restores the files
+   * @returns a function that restores the files, and waits until that has taken effect: the watcher may report one edit twice,
+   * and the second report would load the program with the next mistake once more, which prints its message again
    */
   async makeMistake(edits: readonly Edit[]): Promise<() => Promise<void>> {
     // A new image is no edit: no module contains it yet.
@@ -99,20 +100,19 @@ export class DevGuestBook {
     await this.#change(files, () => {
       restore = makeMistake(this.#project, edits);
     });
-    // Before, Vite may reload a page that is opened.
-    await waitUntil(async () => {
-      if ((await this.#edits()).endsWith("+")) throw new Error("The edit has not taken effect.");
-    });
     return () => this.#change(files, restore);
   }
 
-  /** Changes files, and waits until the development server has detected the change of each. */
+  /** Changes files, and waits until the development server has detected the change of each, and until it has taken effect. */
   async #change(files: number, changeFiles: () => void): Promise<void> {
     const before = Number.parseInt(await this.#edits(), 10);
     changeFiles();
     await waitUntil(async () => {
-      const detected = Number.parseInt(await this.#edits(), 10) - before;
+      const edits = await this.#edits();
+      const detected = Number.parseInt(edits, 10) - before;
       if (detected < files) throw new Error(`The development server has detected ${detected} of ${files} edits.`);
+      // Before, Vite may reload a page that is opened.
+      if (edits.endsWith("+")) throw new Error("The edit has not taken effect.");
     });
   }
 

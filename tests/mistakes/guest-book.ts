@@ -55,9 +55,7 @@ export function problemsOf(text: string, { says, fix, at }: Mistake, place: Plac
   const problems: string[] = [];
   if (!includes(says)) problems.push(`does not say what is wrong: ${says}`);
   if (!includes(fix)) problems.push(`does not say how to fix it: ${fix}`);
-  // A program that is loaded again, for an edit of before that the watcher reports late, says the same again.
-  const said = [...new Set(text.split(/^.* \[vite\] .*\n/m))].join("");
-  const locations = said.split(at).filter((rest, index) => index > 0 && !/^\d/.test(rest)).length;
+  const locations = text.split(at).filter((rest, index) => index > 0 && !/^\d/.test(rest)).length;
   if (locations === 0 || !isFileAndLine(at)) problems.push(`does not name the location ${at}`);
   else if (place === "terminal" && locations > 1) problems.push(`names the location ${at} ${locations} times`);
   for (const [name] of text.matchAll(INTERNAL_NAME))
