@@ -4,7 +4,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readTestModule } from "#test/in-memory-modules";
-import { checkFieldNames } from "../../src/compile/rules/field-names.ts";
+import { checkFieldNames } from "../../src/compile/rules/forms.ts";
 import { MARK } from "./island-server.ts";
 import { changeView, IslandsFixture, innerHtml, waitForView } from "./islands-fixture.ts";
 

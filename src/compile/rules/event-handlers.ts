@@ -11,7 +11,7 @@ import {
   type SourceFile,
   unwrapExpression,
 } from "../syntax/index.ts";
-import { serverFunctionOf } from "./form-actions.ts";
+import { serverFunctionOf } from "./forms.ts";
 
 /** An event handler of an element, as the module shows it. */
 interface Handler {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { readModule } from "../modules/index.ts";
-import { checkImportedNames } from "./imported-names.ts";
+import { checkImportedNames } from "./imports.ts";
 import { checkModuleAlone, RULES } from "./index.ts";
 
 test("each rule has a name of its own", () => {

@@ -1,53 +1,41 @@
 /**
- * The rules of the compile step: mistakes that it finds in a module and reports, each with how to fix it. A rule is a file of this
- * folder, with its test, and a line of the table. The code that compiles modules knows no rule.
+ * The rules of the compile step: mistakes that it finds in a module and reports, each with how to fix it. A rule is a
+ * function in a file of this folder, with its test, and a line of the table. The code that compiles modules knows no rule.
  */
 import type { ModuleFacts, ModuleResolver } from "../modules/index.ts";
-import { checkAppCalls } from "./app-calls.ts";
-import { checkAppOptions } from "./app-options.ts";
-import { checkAsyncViews } from "./async-views.ts";
-import { cssModuleWarnings } from "./css-module-names.ts";
+import { checkAppCalls, checkAppOptions } from "./app.ts";
 import { checkDroppedValues, checkReExportedValues, mayDropValues } from "./dropped-values.ts";
+import { checkQueryEffects, checkRenderEffects, timerWarnings } from "./effects.ts";
 import { checkEntryPoints } from "./entry-points.ts";
 import { checkEnvironmentVariables } from "./environment-variables.ts";
 import { checkEventHandlers } from "./event-handlers.ts";
 import { checkFetchBodies } from "./fetch-bodies.ts";
-import { checkFieldNames } from "./field-names.ts";
-import { checkFormActions } from "./form-actions.ts";
-import { checkImportedNames } from "./imported-names.ts";
-import { checkInteractiveComponents } from "./interactive-components.ts";
+import { checkFieldNames, checkFormActions } from "./forms.ts";
+import { checkMiddlewareParameters, checkPageParameters, checkRouteRequests } from "./handler-parameters.ts";
+import { checkImportedNames } from "./imports.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { checkLayouts } from "./layout-children.ts";
 import { checkLostAssignments } from "./lost-assignments.ts";
 import { checkLowercaseComponents } from "./lowercase-components.ts";
 import { markupWarnings } from "./markup-warnings.ts";
-import { checkMiddlewareParameters } from "./middleware-parameters.ts";
-import { checkPropNames } from "./misspelled-props.ts";
 import { checkApplicationModules, checkListed } from "./module-list.ts";
-import { checkNodeImports } from "./node-imports.ts";
-import { checkForeignConventions, checkForeignImports } from "./other-frameworks.ts";
-import { checkPageParameters } from "./page-parameters.ts";
-import { checkQueryEffects } from "./query-effects.ts";
-import { checkRenderEffects } from "./render-effects.ts";
+import { checkNodeImports, checkServerGlobals } from "./node-apis.ts";
+import { checkForeignConventions, checkForeignImports, checkStubMembers } from "./other-frameworks.ts";
+import { checkPropNames, checkViewProps } from "./props.ts";
 import { checkRequestMembers } from "./request-members.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
-import { checkRouteRequests } from "./route-request.ts";
 import type { Rule, ViteRuleResolver } from "./rule.ts";
 import { checkSecretLiterals } from "./secret-literals.ts";
-import { checkServerGlobals } from "./server-globals.ts";
 import { checkSilentMarkup } from "./silent-markup.ts";
-import { checkStubMembers } from "./stub-members.ts";
-import { checkStyleSheetImports } from "./style-sheet-imports.ts";
+import { checkStyleSheetImports, cssModuleWarnings } from "./style-sheets.ts";
 import { checkThenExport, mayExportThen } from "./then-export.ts";
 import { timeLimitWarnings } from "./time-limits.ts";
-import { timerWarnings } from "./timer-cleanups.ts";
 import { checkUncalledFunctions, mayContainUncalledFunction } from "./uncalled-functions.ts";
-import { checkViewCalls } from "./view-calls.ts";
-import { checkViewProps } from "./view-props.ts";
+import { checkAsyncViews, checkInteractiveComponents, checkViewCalls } from "./views.ts";
 
 export { serverNameMessage } from "./entry-points.ts";
-export { missingImportError, missingImportMessage } from "./missing-imports.ts";
-export { isNodeModule, nodeBuiltinMessage } from "./node-imports.ts";
+export { missingImportError, missingImportMessage } from "./imports.ts";
+export { isNodeModule, nodeBuiltinMessage } from "./node-apis.ts";
 export { checkPreactCopies, packageFolder, readPackageJson, rejectReact } from "./react-packages.ts";
 export type { DefinedGlobals, ExposedVariables, PackageResolver, ViteRuleResolver } from "./rule.ts";
 
@@ -58,43 +46,43 @@ export const RULES: readonly Rule[] = [
   { name: "uncalled-functions", side: "both", check: checkUncalledFunctions, mayConcern: mayContainUncalledFunction },
   { name: "request-members", side: "both", check: checkRequestMembers },
   { name: "fetch-bodies", side: "both", check: checkFetchBodies },
-  { name: "middleware-parameters", side: "both", check: checkMiddlewareParameters },
+  { name: "handler-parameters: server functions", side: "both", check: checkMiddlewareParameters },
   { name: "declarations", side: "both", check: checkDeclarations },
-  { name: "query-effects", side: "server", check: checkQueryEffects },
+  { name: "effects: queries", side: "server", check: checkQueryEffects },
   { name: "lost-assignments", side: "both", check: checkLostAssignments },
-  { name: "route-request", side: "both", check: checkRouteRequests },
-  { name: "async-views", side: "both", check: checkAsyncViews },
-  { name: "page-parameters", side: "both", check: checkPageParameters },
+  { name: "handler-parameters: routes", side: "both", check: checkRouteRequests },
+  { name: "views: async", side: "both", check: checkAsyncViews },
+  { name: "handler-parameters: pages", side: "both", check: checkPageParameters },
   { name: "other-frameworks: conventions", side: "both", needs: "vite", check: checkForeignConventions },
   { name: "other-frameworks: imports", side: "both", needs: "vite", check: checkForeignImports },
-  { name: "server-globals", side: "browser code", needs: "vite", check: checkServerGlobals },
+  { name: "node-apis: globals", side: "browser code", needs: "vite", check: checkServerGlobals },
   { name: "secret-literals", side: "browser code", needs: "vite", check: checkSecretLiterals },
-  { name: "node-imports", side: "browser code", needs: "vite", check: checkNodeImports },
+  { name: "node-apis: imports", side: "browser code", needs: "vite", check: checkNodeImports },
   { name: "environment-variables", side: "both", needs: "vite", notInTests: true, warn: checkEnvironmentVariables },
   { name: "browser-imports", side: "browser", needs: "vite", check: checkBrowserImports },
   { name: "then-export", side: "both", check: checkThenExport, mayConcern: mayExportThen },
-  { name: "style-sheet-imports", side: "both", needs: "project", check: checkStyleSheetImports },
-  { name: "imported-names", side: "both", needs: "project", check: checkImportedNames },
-  { name: "view-props", side: "server", needs: "project", check: checkViewProps },
-  { name: "misspelled-props", side: "server", needs: "project", check: checkPropNames },
-  { name: "view-calls", side: "server", needs: "project", check: checkViewCalls },
-  { name: "stub-members", side: "both", needs: "project", check: checkStubMembers },
+  { name: "style-sheets: imports", side: "both", needs: "project", check: checkStyleSheetImports },
+  { name: "imports", side: "both", needs: "project", check: checkImportedNames },
+  { name: "props: functions", side: "server", needs: "project", check: checkViewProps },
+  { name: "props: names", side: "server", needs: "project", check: checkPropNames },
+  { name: "views: calls", side: "server", needs: "project", check: checkViewCalls },
+  { name: "other-frameworks: methods", side: "both", needs: "project", check: checkStubMembers },
   { name: "jsx-checks", side: "both", needs: "project", check: checkMarkup },
-  { name: "field-names", side: "browser code", check: checkFieldNames },
+  { name: "forms: field names", side: "browser code", check: checkFieldNames },
   { name: "silent-markup", side: "both", check: checkSilentMarkup },
   { name: "lowercase-components", side: "both", needs: "project", check: checkLowercaseComponents },
-  { name: "render-effects", side: "both", needs: "project", check: checkRenderEffects },
-  { name: "interactive-components", side: "server", needs: "project", check: checkInteractiveComponents },
+  { name: "effects: rendering", side: "both", needs: "project", check: checkRenderEffects },
+  { name: "views: undeclared", side: "server", needs: "project", check: checkInteractiveComponents },
   { name: "returned-streams", side: "server", needs: "project", check: checkReturnedStreams },
   { name: "dropped-values: re-exported", side: "server", needs: "project", check: checkReExportedValues },
-  { name: "form-actions", side: "both", needs: "vite", check: checkFormActions },
+  { name: "forms: actions", side: "both", needs: "vite", check: checkFormActions },
   { name: "event-handlers", side: "both", needs: "vite", check: checkEventHandlers },
   { name: "markup-warnings", side: "both", needs: "vite", notInTests: true, warn: markupWarnings },
   { name: "time-limits", side: "both", needs: "vite", notInTests: true, warn: timeLimitWarnings },
-  { name: "timer-cleanups", side: "both", needs: "vite", notInTests: true, warn: timerWarnings },
-  { name: "css-module-names", side: "both", needs: "vite", notInTests: true, warn: cssModuleWarnings },
-  { name: "app-calls", side: "application", needs: "vite", check: checkAppCalls },
-  { name: "app-options", side: "application", needs: "vite", check: checkAppOptions },
+  { name: "effects: intervals", side: "both", needs: "vite", notInTests: true, warn: timerWarnings },
+  { name: "style-sheets: class names", side: "both", needs: "vite", notInTests: true, warn: cssModuleWarnings },
+  { name: "app: calls", side: "application", needs: "vite", check: checkAppCalls },
+  { name: "app: options", side: "application", needs: "vite", check: checkAppOptions },
   { name: "module-list", side: "application", needs: "vite", warn: checkApplicationModules },
   { name: "layout-children", side: "server", needs: "vite", warn: checkLayouts },
   { name: "listed-modules", side: "other server modules", needs: "vite", warn: checkListed },

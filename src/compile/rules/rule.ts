@@ -9,7 +9,7 @@ import type { ModuleFacts, ModuleResolver } from "../modules/index.ts";
 export type Side = "both" | "server" | "browser" | "browser code" | "application" | "other server modules";
 
 interface RuleBase {
-  /** The name of its file, or of one of the rules in it. */
+  /** The name of its file, or `<file>: <rule>` in a file with several rules. */
   readonly name: string;
   readonly side: Side;
   /** Returns whether a module without declarations may break the rule, without parsing it. Errs towards yes. */

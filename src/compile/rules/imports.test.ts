@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { checkImportedNames } from "./imported-names.ts";
+import { checkImportedNames } from "./imports.ts";
 
 const FILES = {
   "src/guests.ts":

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { checkRenderEffects } from "./render-effects.ts";
+import { checkRenderEffects, timerWarnings } from "./effects.ts";
 
 const FILES = {
   "src/data.server.ts": `
@@ -19,7 +19,7 @@ const HEAD = [
   "",
 ].join("\n");
 
-const check = (text: string, file = "src/a.tsx") =>
+const checkRendering = (text: string, file = "src/a.tsx") =>
   checkRenderEffects(readTestModule(file, text), inMemoryResolver(FILES));
 
 /** Code in the body of a view. */
@@ -55,7 +55,7 @@ describe("a call that each rendering of a view makes", () => {
     '«fetchIt("1");',
   ])("is rejected: %s", async (code) => {
     const text = inView(code);
-    const error = await compileErrorOf(() => check(text));
+    const error = await compileErrorOf(() => checkRendering(text));
     expect(error.message).toContain(" at each rendering of Clock");
     expect(error.message).toContain("on_mount");
     expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
@@ -68,18 +68,18 @@ describe("a call that each rendering of a view makes", () => {
     ["a view without a name", "export default view(() => { «setTimeout(tick); return <p />; });"],
     ["a view that returns at once", "export const Clock = view(() => <p>{«setTimeout(tick)}</p>);"],
   ])("is rejected in %s", async (_, code) => {
-    const error = await compileErrorOf(() => check(HEAD + code));
+    const error = await compileErrorOf(() => checkRendering(HEAD + code));
     expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(HEAD + code).location });
   });
 
   test("gets a message with the fix", async () => {
-    const { message } = await compileErrorOf(() => check(inView("setInterval(tick, 1000);")));
+    const { message } = await compileErrorOf(() => checkRendering(inView("setInterval(tick, 1000);")));
     expect(message).toBe(
       "This timer is started at each rendering of Clock, also on the server, and is never stopped. Start it in on_mount: " +
         "`on_mount(() => { const timer = setInterval(…); return () => clearInterval(timer); })`.",
     );
     const guarded = await compileErrorOf(() =>
-      check(inView('typeof window === "object" && addEventListener("a", f);')),
+      checkRendering(inView('typeof window === "object" && addEventListener("a", f);')),
     );
     expect(guarded.message).toBe(
       "This listener is added at each rendering of Clock, and is never removed. Add it in on_mount: " +
@@ -113,7 +113,7 @@ describe("a call that not each rendering makes", () => {
     "type A = typeof setInterval; const a = setInterval; const b = form(load); const c = load;",
     "plain(); data.plain(); plain().then(show);",
     "return <button onClick={() => load('1')} onBlur={load} />;",
-  ])("is accepted: %s", (code) => expect(check(inView(code))).resolves.toBeUndefined());
+  ])("is accepted: %s", (code) => expect(checkRendering(inView(code))).resolves.toBeUndefined());
 
   test.each([
     ["a function that is no component", "export const start = () => { setInterval(tick, 1000); };"],
@@ -122,10 +122,109 @@ describe("a call that not each rendering makes", () => {
     ["a function with a capital and no markup", "export const Start = () => { setInterval(tick, 1000); };"],
     ["an async function that a page calls", "export const Layout = async () => { await load('1'); return <p />; };"],
     ["the module", "setInterval(tick, 1000); const data = fetch('/a'); load('1');"],
-  ])("is accepted in %s", (_, code) => expect(check(HEAD + code)).resolves.toBeUndefined());
+  ])("is accepted in %s", (_, code) => expect(checkRendering(HEAD + code)).resolves.toBeUndefined());
 
   test("is accepted in a server module", async () => {
     const code = 'import { page } from "tsweb"; export const Home = () => { setTimeout(log); return <p />; };';
-    await expect(check(code, "src/a.server.tsx")).resolves.toBeUndefined();
+    await expect(checkRendering(code, "src/a.server.tsx")).resolves.toBeUndefined();
+  });
+});
+
+const IMPORT =
+  'import { query, server, session, request, publish, channel, presence, send_file } from "tsweb";\nimport * as tsweb from "tsweb";\n';
+const inQuery = (body: string) =>
+  `${IMPORT}export const cards = query({ on: ["a"] }, async (board: string) => { ${body} });`;
+
+async function errorOf(code: string): Promise<string> {
+  const error = await compileErrorOf(() => readTestModule("src/a.server.ts", code));
+  expect(error.loc).toMatchObject(parseMarkedCode(code).location ?? {});
+  return error.message;
+}
+
+describe("a query that does what fails in every run", () => {
+  test.each([
+    ["publish", "await «publish(board);"],
+    ["publish", "await «tsweb.publish(board);"],
+    ["publish", "return rows.map(async () => { await «publish(board); });"],
+    ["revalidate", "await «tsweb.revalidate(board);"],
+    ["listen", "for await (const _ of «tsweb.listen(board));"],
+    ["channel", "return «channel(board);"],
+    ["presence", "return «presence(board);"],
+    ["send_file", "return «send_file(board);"],
+    ["session.login", "«session.login(board);"],
+    ["session.logout", "«session.logout();"],
+    ["session.revoke", "await «session.revoke(board);"],
+  ])("is rejected: %s()", async (name, body) => {
+    expect(await errorOf(inQuery(body))).toBe(
+      `The query "cards" calls ${name}(), but a query only reads: it runs again after each message, outside every request. Call it ` +
+        "in the page or in the server function that makes the change.",
+    );
+  });
+
+  test("is rejected for a member of request", async () => {
+    expect(await errorOf(inQuery("return «request.cookies.theme;"))).toBe(
+      'The query "cards" reads request.cookies, but it runs outside every request: its value is for all who see the same. Pass what ' +
+        "it needs as an argument of live().",
+    );
+  });
+
+  test("is rejected if the function is declared on its own", async () => {
+    const code = `${IMPORT}async function load() { await «publish("a"); }\nexport const cards = query({ on: ["a"] }, load);`;
+    expect(await errorOf(code)).toContain("calls publish()");
+  });
+});
+
+test.each([
+  inQuery("return [session.user(), session.require(), session.sid];"),
+  inQuery("const publish = (text: string) => text; return publish(board);"),
+  `${IMPORT}export const cards = query({ on: (a) => [a, String(request.path)] }, (a: string) => a);`,
+  `${IMPORT}export const add = server(async (a: string) => { await publish(a); session.logout(); return request.path; });`,
+])("what a query may do, and what is outside of it, is accepted", (code) => {
+  expect(() => readTestModule("src/a.server.ts", code)).not.toThrow();
+});
+
+const INTERVAL_HEAD =
+  'import { on_mount, view } from "tsweb/browser"; import { useEffect } from "preact/hooks"; import { every } from "./a.ts";\n';
+
+const warningsOf = (statement: string) =>
+  timerWarnings(
+    readTestModule("src/a.tsx", `${INTERVAL_HEAD}export const A = view(() => {\n${statement}\nreturn <p />;\n});`),
+    {
+      root: "/app",
+    },
+  );
+
+describe("the number of an interval that is returned as a cleanup", () => {
+  test.each([
+    "on_mount(() => setInterval(tick, 1000));",
+    "on_mount(() => window.setInterval(tick, 1000));",
+    "on_mount(function () { return setInterval(tick, 1000); });",
+    "on_mount(() => { tick(); return (setInterval(tick, 1000) as any); });",
+  ])("is a warning with the fix: %s", (statement) => {
+    expect(warningsOf(statement)).toEqual([
+      "src/a.tsx:3 returns the number of an interval to on_mount, which nothing stops. Return a function that stops it: " +
+        "`on_mount(() => { const timer = setInterval(…); return () => clearInterval(timer); })`.",
+    ]);
+  });
+
+  test("is a warning for useEffect, and names the line of each call", () => {
+    expect(warningsOf("useEffect(\n() => setInterval(tick, 1), []);\non_mount(() => setInterval(tick, 2));")).toEqual([
+      expect.stringMatching(/^src\/a\.tsx:4 returns the number of an interval to useEffect.*\}, \[…\]\)`\.$/),
+      expect.stringMatching(/^src\/a\.tsx:5 .* to on_mount/),
+    ]);
+  });
+
+  test.each([
+    "on_mount(() => { const timer = setInterval(tick, 1000); return () => clearInterval(timer); });",
+    "on_mount(() => { setInterval(tick, 1000); });",
+    "on_mount(() => setTimeout(tick, 1000));",
+    "on_mount(() => every.setInterval(tick, 1000));",
+    "on_mount(() => every(() => setInterval(tick, 1000)));",
+    "const setInterval = every; on_mount(() => setInterval(tick, 1000));",
+    "on_mount(async () => setInterval(tick, 1000));",
+    "const on_mount = every; on_mount(() => setInterval(tick, 1000));",
+    "every(() => setInterval(tick, 1000));",
+  ])("is absent in: %s", (statement) => {
+    expect(warningsOf(statement)).toEqual([]);
   });
 });

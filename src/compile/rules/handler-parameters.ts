@@ -1,4 +1,4 @@
-import type { Declaration, ModuleFacts } from "../modules/index.ts";
+import type { Declaration, Endpoint, ModuleFacts } from "../modules/index.ts";
 import {
   CompileError,
   type FunctionNode,
@@ -9,11 +9,73 @@ import {
   type Scope,
   type Scopes,
   type SourceFile,
+  stringValue,
   unwrapChain,
   unwrapExpression,
   walkScoped,
 } from "../syntax/index.ts";
-import { responseCallIn } from "./middleware-parameters.ts";
+
+/** Methods of the response of Express and Node. No argument of a call has them, because arguments are data. */
+const RESPONSE_METHODS: ReadonlySet<string> = new Set([
+  ...["json", "send", "sendStatus", "status", "redirect", "render", "cookie", "end", "writeHead", "setHeader"],
+]);
+
+/**
+ * Rejects a server function with the parameters of a request handler of Express: `(req, res)`, or `(request, response)` if a
+ * method of the response is called. Parameters with types are accepted: they are meant as arguments.
+ *
+ * @throws CompileError at the first parameter
+ */
+export function checkMiddlewareParameters({ functions, functionNodes, source, scopes }: ModuleFacts): void {
+  for (const [index, { name }] of functions.entries()) {
+    const fn = functionNodes[index];
+    if (fn) rejectMiddlewareParameters(name, fn, source, scopes);
+  }
+}
+
+function rejectMiddlewareParameters(name: string, fn: FunctionNode, source: SourceFile, scopes: Scopes): void {
+  const [request, response] = fn.params;
+  const names = [untypedName(request), untypedName(response)].join(", ");
+  const isMiddleware =
+    names === "req, res" ||
+    (names === "request, response" && response && responseCallIn(fn, response, scopes) !== undefined);
+  if (!isMiddleware || !request) return;
+  throw new CompileError(
+    `The server function "${name}" has the parameters (${names}) of a request handler of Express. The parameters of a server ` +
+      `function are the arguments of its caller, and it returns the result: \`${name} = server(async (text: string) => …)\`. ` +
+      'The headers and cookies are in `request` of "tsweb". route() receives the request itself.',
+    source,
+    request,
+  );
+}
+
+/** Returns the name of a parameter that has no type, or the type `any`; an empty text for others. */
+function untypedName(parameter: Node | undefined): string {
+  if (parameter?.type !== "Identifier") return "";
+  const type = parameter.typeAnnotation?.typeAnnotation.type ?? "TSAnyKeyword";
+  return type === "TSAnyKeyword" ? parameter.name : "";
+}
+
+/** Returns the first call of a method of a response on a parameter of a function, such as `res.json(…)`. */
+function responseCallIn(
+  fn: FunctionNode,
+  response: Node,
+  scopes: Scopes,
+): { readonly method: string; readonly at: Node } | undefined {
+  const own = scopes.byNode.get(fn) ?? scopes.module;
+  let found: { readonly method: string; readonly at: Node } | undefined;
+  walkScoped(fn.body ?? fn, own, scopes, (node, scope) => {
+    if (node.type !== "CallExpression") return !found;
+    const callee = unwrapExpression(node.callee);
+    const method = callee.type === "MemberExpression" ? (memberName(callee) ?? "") : "";
+    if (callee.type !== "MemberExpression" || !RESPONSE_METHODS.has(method)) return !found;
+    const object = unwrapExpression(callee.object);
+    const binding = object.type === "Identifier" ? scope.findValue(object.name) : undefined;
+    if (binding?.declarations[0] === response && !binding.reassigned) found ??= { method, at: callee };
+    return !found;
+  });
+  return found;
+}
 
 /** The members of a `ReadableStream`. All others of `request.body` are meant as fields of its JSON. */
 const STREAM_MEMBERS = /^(?:locked|cancel|getReader|pipeThrough|pipeTo|tee|values)$/;
@@ -115,4 +177,35 @@ function objectOf(expression: Node, request: Node, scope: Scope): RequestKey["ob
   }
   if (value.type !== "MemberExpression" || memberName(value) !== "body") return undefined;
   return objectOf(value.object, request, scope) === "request" ? "body" : undefined;
+}
+
+/** What pages receive as properties in Next.js, and how to read it here. */
+const NEXT_PROPS: Readonly<Record<string, string>> = {
+  searchParams: 'Read the query from `request.query`, with `request` of "tsweb".',
+  params: 'The function receives the parameters themselves: for the path "/users/:id", write `({ id }) => …`.',
+};
+
+/**
+ * Rejects a page function that destructures a property that is not a parameter of its path: it would be undefined.
+ *
+ * @throws CompileError at the property
+ */
+export function checkPageParameters({ endpoints, source }: ModuleFacts): void {
+  for (const endpoint of endpoints) if (endpoint.kind === "page") checkPage(endpoint, source);
+}
+
+function checkPage({ call, path }: Endpoint, source: SourceFile): void {
+  const last = call.arguments.at(-1);
+  const fn = last && unwrapExpression(last);
+  const [pattern] = fn && isFunctionNode(fn) ? fn.params : [];
+  if (pattern?.type !== "ObjectPattern" || !/^(?:\/(?:[\w.-]*|(?:\*\*)?:[A-Za-z_]\w*\??))+$/.test(path)) return;
+  const names = [...path.matchAll(/:([A-Za-z_]\w*)/g)].map(([, name]) => name ?? "");
+  for (const property of pattern.properties) {
+    if (property.type === "RestElement" || property.computed || property.value.type === "AssignmentPattern") continue;
+    const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    if (name === undefined || names.includes(name)) continue;
+    const known = names.length > 0 ? `Its parameters: ${names.join(", ")}.` : `Write it in the path: \`:${name}\`.`;
+    const fix = Object.hasOwn(NEXT_PROPS, name) ? NEXT_PROPS[name] : known;
+    throw new CompileError(`The path ${JSON.stringify(path)} has no parameter ${name}. ${fix}`, source, property.key);
+  }
 }

@@ -11,7 +11,16 @@ import {
   possibleValues,
   resolveExport,
 } from "../modules/index.ts";
-import { CompileError, type Node, nodesOf, type Scope, unwrapExpression, walk } from "../syntax/index.ts";
+import {
+  ancestorsOf,
+  CompileError,
+  type Node,
+  nodesOf,
+  type Scope,
+  stringValue,
+  unwrapExpression,
+  walk,
+} from "../syntax/index.ts";
 
 const NO_SERVER_FUNCTION =
   "The action of a form must be a server function, and this is another function. Declare it with server() in a server module. To run code in the browser, use `onSubmit` in a view.";
@@ -113,4 +122,54 @@ function checkButtons(form: ESTree.JSXElement, scope: Scope, facts: ModuleFacts)
     if (button) throw new CompileError(NO_FORM_FUNCTION, facts.source, button.at);
     return true;
   });
+}
+
+/**
+ * The members of an element that Preact reads when it hydrates, changes, moves or removes a `<form>`. A form has its fields as
+ * members, by name and by id, in place of those of all elements.
+ */
+const NEEDED_MEMBERS: ReadonlySet<string> = new Set([
+  ...["childNodes", "localName", "namespaceURI", "nextSibling", "ownerDocument"],
+  ...["insertBefore", "moveBefore", "remove", "setAttribute", "removeAttribute"],
+  ...["addEventListener", "removeEventListener"],
+  // Preact passes the form to `createElementNS` as the options, which have these.
+  ...["customElementRegistry", "is"],
+]);
+
+/** The elements that a form has as members. */
+const FIELDS: ReadonlySet<string> = new Set([
+  ...["button", "fieldset", "img", "input", "object", "output", "select", "textarea"],
+]);
+
+/**
+ * Rejects fields in a `<form>` whose `name` or `id` hides a member that Preact needs. For modules that browsers load: they
+ * do not render the forms of pages.
+ *
+ * @throws CompileError at the attribute
+ */
+export function checkFieldNames({ scopes, source }: ModuleFacts): void {
+  for (const field of nodesOf(scopes, "JSXOpeningElement")) {
+    if (!FIELDS.has(elementName(field.node)) || !ancestorsOf(field).some(isForm)) continue;
+    for (const attribute of field.node.attributes) {
+      const message = attribute.type === "JSXAttribute" && fieldMessage(attribute);
+      if (message) throw new CompileError(message, source, attribute);
+    }
+  }
+}
+
+function isForm(node: Node): boolean {
+  return node.type === "JSXElement" && elementName(node.openingElement) === "form";
+}
+
+function elementName({ name }: ESTree.JSXOpeningElement): string {
+  return name.type === "JSXIdentifier" ? name.name : "";
+}
+
+function fieldMessage({ name: attribute, value }: ESTree.JSXAttribute): string | undefined {
+  const text = value && stringValue(value.type === "JSXExpressionContainer" ? value.expression : value);
+  if (typeof text !== "string" || !NEEDED_MEMBERS.has(text)) return undefined;
+  if (attribute.name === "name")
+    return `A field named \`${text}\` hides the member of its form that Preact needs. Rename the field and the parameter.`;
+  if (attribute.name !== "id") return undefined;
+  return `A field with the id \`${text}\` hides the member of its form that Preact needs. Give it another id.`;
 }

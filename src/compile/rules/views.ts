@@ -12,16 +12,95 @@ import {
 } from "../modules/index.ts";
 import {
   CompileError,
+  childrenOf,
   type FunctionNode,
   type ImportedName,
   isFunctionNode,
+  memberName,
   type Node,
   nodesOf,
   type Scope,
+  type SourceRange,
   sourceLocation,
   unwrapExpression,
   walkScoped,
 } from "../syntax/index.ts";
+
+/**
+ * Rejects an async or generator view: rendering is synchronous.
+ *
+ * @throws CompileError at the function
+ */
+export function checkAsyncViews({ declarations, scopes, source }: ModuleFacts): void {
+  for (const { kind, name, call } of declarations) {
+    const argument = kind === "view" ? call.arguments.at(-1) : undefined;
+    const inner = argument && unwrapExpression(argument);
+    const fn =
+      inner?.type === "Identifier"
+        ? scopes.module.findValue(inner.name)?.declarations.find((node) => isFunctionNode(node))
+        : inner;
+    if (!argument || !fn || !isFunctionNode(fn) || !(fn.async || fn.generator)) continue;
+    throw new CompileError(
+      `The view "${name}" is ${fn.generator ? "a generator" : "async"}, but rendering is synchronous. Load its data in the page function and pass it as a prop.`,
+      source,
+      argument,
+    );
+  }
+}
+
+/** A call that the function of a page makes itself. */
+interface PageCall {
+  readonly callee: ImportedName;
+  readonly at: SourceRange;
+}
+
+/**
+ * Rejects calls of views by the functions of pages, as in `{GuestBook({ … })}`: outside of a component, Preact has no place
+ * for the hooks of a view. Calls in other functions, which may be components, are found when the page is rendered.
+ *
+ * @throws CompileError at the call
+ */
+export async function checkViewCalls(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  if (!facts.isServerModule) return;
+  for (const { callee, at } of callsOfPages(facts)) {
+    const id = await resolver.resolve(callee.source, facts.source.file);
+    const origin = await resolveExport(id, callee.name, resolver);
+    const view = origin?.facts.views.find(({ name }) => name === origin.name);
+    if (!view) continue;
+    const text = facts.source.code.slice(at.start, at.end).replace(/\(.*/s, "");
+    throw new CompileError(
+      `The view "${view.name}" is called as a function. Write it as an element: \`<${text} … />\`.`,
+      facts.source,
+      at,
+    );
+  }
+}
+
+function callsOfPages({ declarations, scopes }: ModuleFacts): PageCall[] {
+  const calls: PageCall[] = [];
+  const visit = (node: Node, outer: Scope) => {
+    const scope = scopes.byNode.get(node) ?? outer;
+    if (node.type === "CallExpression") {
+      const callee = importedNameOf(unwrapExpression(node.callee), scope);
+      if (callee) calls.push({ callee, at: node });
+    }
+    for (const child of childrenOf(node)) {
+      if (!isFunctionNode(child) || isCallbackOf(node)) visit(child, scope);
+    }
+  };
+  for (const { kind, call } of declarations) {
+    const last = kind === "page" ? call.arguments.at(-1) : undefined;
+    if (last) visit(unwrapExpression(last), scopes.module);
+  }
+  return calls;
+}
+
+/** Returns whether a call runs the functions in its arguments at once: `guests.map((guest) => …)`. */
+function isCallbackOf(call: Node): boolean {
+  if (call.type !== "CallExpression") return false;
+  const callee = unwrapExpression(call.callee);
+  return callee.type === "MemberExpression" && ["map", "flatMap"].includes(memberName(callee) ?? "");
+}
 
 /** The functions of `tsweb/browser` that have an effect in views only. */
 const VIEW_FUNCTIONS: ReadonlySet<string> = new Set(["state", "on_mount", "on_unmount"]);
@@ -44,7 +123,7 @@ export async function checkInteractiveComponents(facts: ModuleFacts, resolver: M
     const id = await resolver.resolve(imported.source, facts.source.file);
     const component = await resolveExport(id, imported.name, resolver);
     const use = component && interactiveUse(component);
-    if (component && use) throw new CompileError(messageFor(component, use, resolver.root), facts.source, name);
+    if (component && use) throw new CompileError(missingViewMessage(component, use, resolver.root), facts.source, name);
   }
 }
 
@@ -87,7 +166,11 @@ function hasHandler(node: Node, scope: Scope): boolean {
   );
 }
 
-function messageFor({ facts, name }: ResolvedExport, { does, component }: InteractiveUse, root: string): string {
+function missingViewMessage(
+  { facts, name }: ResolvedExport,
+  { does, component }: InteractiveUse,
+  root: string,
+): string {
   const { line } = sourceLocation(facts.source, component.start);
   const location = `${relativePath(facts.source.file, root)}:${line}`;
   const shown = name === "default" ? "The component" : name;

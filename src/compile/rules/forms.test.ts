@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
 import { readBrowserImports } from "../browser-imports.ts";
-import { checkFormActions } from "./form-actions.ts";
+import { checkFieldNames, checkFormActions } from "./forms.ts";
 
 const FILES = {
   "src/data.server.ts": `
@@ -22,7 +22,7 @@ const HEAD = [
   "",
 ].join("\n");
 
-const check = (text: string, file = "src/a.tsx") =>
+const checkActions = (text: string, file = "src/a.tsx") =>
   checkFormActions(readTestModule(file, text), inMemoryResolver(FILES));
 
 describe("the action of a form", () => {
@@ -54,7 +54,7 @@ describe("the action of a form", () => {
   ])("is rejected: %s", async (markup, message) => {
     for (const file of ["src/a.tsx", "src/a.server.tsx"]) {
       const text = `${HEAD}const A = () => ${markup};`;
-      const error = await compileErrorOf(() => check(text, file));
+      const error = await compileErrorOf(() => checkActions(text, file));
       expect(error.message).toMatch(message);
       expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
     }
@@ -80,7 +80,7 @@ describe("the action of a form", () => {
     "<Form action={here} />",
     "<form onSubmit={here} />",
   ])("is accepted: %s", async (markup) => {
-    await expect(check(`${HEAD}const A = (props) => ${markup};`)).resolves.toBeUndefined();
+    await expect(checkActions(`${HEAD}const A = (props) => ${markup};`)).resolves.toBeUndefined();
   });
 });
 
@@ -89,7 +89,7 @@ describe("the action of a form in a server module", () => {
 
   test("may be a function of the module itself", async () => {
     const text = `${head} export const save = server((name: string) => name); const A = () => <form action={save} />;`;
-    await expect(check(text, "src/a.server.tsx")).resolves.toBeUndefined();
+    await expect(checkActions(text, "src/a.server.tsx")).resolves.toBeUndefined();
   });
 });
 
@@ -144,4 +144,40 @@ describe("a module of the browser", () => {
     // One group of segments for each line, and none for the added one.
     expect(compiled?.map.mappings.split(";").map((line) => line.length > 0)).toEqual([true, true, true, false]);
   });
+});
+
+const inComponent = (markup: string) => `export const A = ({ items, s }) => (\n${markup}\n);`;
+
+const checkNames = (code: string) => checkFieldNames(readTestModule("src/a.tsx", code));
+
+test.each([
+  [
+    '<form><input «name="childNodes" /></form>',
+    "A field named `childNodes` hides the member of its form that Preact needs. Rename the field and the parameter.",
+  ],
+  ["<form><p>{items.map((item) => <select key={item} «name={'localName'} />)}</p></form>", "A field named `localName`"],
+  ["<p><form><Box label={<textarea «name={`insertBefore`} />} /></form></p>", "A field named `insertBefore`"],
+  ['<form><input «name="nextSibling" /></form>', "A field named `nextSibling`"],
+  ['<form>{s.a && <button «name="remove">x</button>}</form>', "A field named `remove`"],
+  [
+    '<form><fieldset><img alt="" «id="customElementRegistry" /></fieldset></form>',
+    "A field with the id `customElementRegistry` hides the member of its form that Preact needs. Give it another id.",
+  ],
+])("is rejected: %s", async (markup, message) => {
+  const code = inComponent(markup);
+  const error = await compileErrorOf(async () => checkNames(code));
+  expect(error.message).toContain(message);
+  expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
+});
+
+test.each([
+  ...["reset", "contains", "submit", "elements", "action", "method", "id", "name", "requestSubmit"].map(
+    (name) => `<form><input name="${name}" id="${name}" /></form>`,
+  ),
+  '<input name="childNodes" />',
+  '<Form><input name="childNodes" /></Form>',
+  '<form><Field name="childNodes" /><p id="remove" /><label for="remove" /></form>',
+  '<form id="remove"><input name={s.childNodes} value="childNodes" /></form>',
+])("is accepted: %s", (markup) => {
+  checkNames(inComponent(markup));
 });

@@ -5,7 +5,9 @@ import {
   importedNameOf,
   type ModuleFacts,
   type ModuleResolver,
+  relativePath,
   resolveExport,
+  tswebMemberOf,
 } from "../modules/index.ts";
 import {
   CompileError,
@@ -15,9 +17,13 @@ import {
   memberName,
   memberPath,
   type Node,
+  nodesOf,
   type Scope,
+  sourceLocation,
+  unwrapChain,
   unwrapExpression,
   walk,
+  walkScoped,
 } from "../syntax/index.ts";
 
 /**
@@ -181,4 +187,110 @@ async function isServerFunction(
   const id = await resolver.resolve(imported.source, facts.source.file);
   const resolved = await resolveExport(id, imported.name, resolver);
   return resolved?.facts.functions.some(({ name }) => name === resolved.name) ?? false;
+}
+
+/** The functions that call the function that is returned to them, by the modules that export them. */
+const CLEANUP_HOOKS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["tsweb/browser", new Set(["on_mount"])],
+  ["preact/hooks", new Set(["useEffect", "useLayoutEffect"])],
+]);
+
+/**
+ * Returns a warning for each function of `on_mount` or `useEffect` that returns the number of an interval, such as
+ * `on_mount(() => setInterval(tick, 1000))`: a number is ignored, and the interval continues after the component is removed.
+ *
+ * Errs towards silence: other timers run once, and other values may be the unused result of an arrow function.
+ *
+ * @param resolver.root the project's root; the file names in the warnings are relative to it
+ */
+export function timerWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+  const warnings: string[] = [];
+  if (!source.code.includes("setInterval")) return warnings;
+  for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
+    const hook = hookName(node.callee, scope);
+    if (hook === undefined) continue;
+    const call = returnedInterval(node.arguments[0], scope);
+    if (call) {
+      const location = `${relativePath(source.file, root)}:${sourceLocation(source, call.start).line}`;
+      warnings.push(
+        `${location} returns the number of an interval to ${hook}, which nothing stops. Return a function that stops it: ` +
+          `\`${hook}(() => { const timer = setInterval(…); return () => clearInterval(timer); }${hook === "on_mount" ? "" : ", […]"})\`.`,
+      );
+    }
+  }
+  return warnings;
+}
+
+function hookName(callee: Node, scope: Scope): string | undefined {
+  const imported = importedNameOf(unwrapExpression(callee), scope);
+  return imported && CLEANUP_HOOKS.get(imported.source)?.has(imported.name) ? imported.name : undefined;
+}
+
+/** Returns the call of `setInterval` whose result a function returns; `undefined` if it certainly returns none. */
+function returnedInterval(argument: Node | undefined, scope: Scope): Node | undefined {
+  const fn = argument && unwrapExpression(argument);
+  if (!fn || !isFunctionNode(fn) || fn.async || fn.generator || !fn.body) return undefined;
+  const last = fn.body.type === "BlockStatement" ? fn.body.body.at(-1) : undefined;
+  const returned =
+    fn.body.type !== "BlockStatement" ? fn.body : last?.type === "ReturnStatement" ? last.argument : null;
+  const value = returned && unwrapExpression(returned);
+  return value?.type === "CallExpression" && isSetInterval(value.callee, scope) ? value : undefined;
+}
+
+function isSetInterval(callee: Node, scope: Scope): boolean {
+  const path = memberPath(callee) ?? [];
+  const [root = "", member] = path;
+  const isGlobal = !scope.findValue(root);
+  if (path.length === 1) return isGlobal && root === "setInterval";
+  return isGlobal && path.length === 2 && member === "setInterval" && /^(?:window|globalThis|self)$/.test(root);
+}
+
+/** The functions of `tsweb` that change something, or belong to the request of one client. */
+const QUERY_EFFECTS: ReadonlySet<string> = new Set([
+  "publish",
+  "revalidate",
+  "listen",
+  "channel",
+  "presence",
+  "send_file",
+]);
+const SESSION_CHANGES: ReadonlySet<string> = new Set(["login", "logout", "revoke"]);
+
+/**
+ * Rejects what fails in every run of a query, because queries only read, outside every request: `publish`, sign-ins, `request`.
+ * What a function does that the query calls is found when it runs.
+ *
+ * @throws CompileError at the call, or at the member of `request`
+ */
+export function checkQueryEffects({ queries, queryNodes, scopes, source }: ModuleFacts): void {
+  for (const [index, { name }] of queries.entries()) {
+    const fn = queryNodes[index];
+    if (!fn) continue;
+    walkScoped(fn, scopes.byNode.get(fn) ?? scopes.module, scopes, (node, scope) => {
+      const problem = queryEffect(node, scope);
+      if (problem) throw new CompileError(`The query "${name}" ${problem}`, source, node);
+      return true;
+    });
+  }
+}
+
+function queryEffect(node: Node, scope: Scope): string | undefined {
+  if (node.type === "MemberExpression") {
+    const { object, member } = tswebMemberOf(node, scope) ?? {};
+    if (object !== "request") return undefined;
+    return `reads request.${member}, but it runs outside every request: its value is for all who see the same. Pass what it needs as an argument of live().`;
+  }
+  if (node.type !== "CallExpression") return undefined;
+  const callee = unwrapChain(node.callee);
+  const imported = importedNameOf(callee, scope);
+  const { object, member = "" } = tswebMemberOf(callee, scope) ?? {};
+  const called =
+    object === "session" && SESSION_CHANGES.has(member)
+      ? `session.${member}`
+      : imported?.source === "tsweb" && QUERY_EFFECTS.has(imported.name)
+        ? imported.name
+        : undefined;
+  return called === undefined
+    ? undefined
+    : `calls ${called}(), but a query only reads: it runs again after each message, outside every request. Call it in the page or in the server function that makes the change.`;
 }

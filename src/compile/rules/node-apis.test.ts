@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
 import { definedGlobals } from "../vite-config.ts";
-import { checkServerGlobals } from "./server-globals.ts";
+import { checkNodeImports, checkServerGlobals } from "./node-apis.ts";
 
 const HEAD = 'import { view } from "tsweb/browser";\nexport const View = view(() => null);\n';
 /** A Vite config without settings for globals. */
 const CONFIG = { defined: undefined };
 
-const check = (text: string) => checkServerGlobals(readTestModule("src/a.tsx", HEAD + text), CONFIG);
+const checkGlobals = (text: string) => checkServerGlobals(readTestModule("src/a.tsx", HEAD + text), CONFIG);
 
 describe("a global of Node in a module that browsers load", () => {
   test.each([
@@ -42,7 +42,7 @@ describe("a global of Node in a module that browsers load", () => {
     'if («process.env.DEBUG && typeof window === "undefined") f();',
   ])("is rejected: %s", async (code) => {
     const text = HEAD + code;
-    const error = await compileErrorOf(() => check(code));
+    const error = await compileErrorOf(() => checkGlobals(code));
     expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
   });
 
@@ -90,7 +90,7 @@ describe("a global of Node in a module that browsers load", () => {
     "Object.assign(globalThis, polyfills); f(Buffer.from('a'));",
     'f(globalThis["process"].env, globalThis.process.env.HOME, globalThis.location);',
   ])("is accepted where it is another name, a type, or guarded: %s", (code) => {
-    expect(() => check(code)).not.toThrow();
+    expect(() => checkGlobals(code)).not.toThrow();
   });
 
   test.each([
@@ -106,7 +106,7 @@ describe("a global of Node in a module that browsers load", () => {
     "declare const process: any; export const A = view(() => <p>{«process.env.A}</p>);",
   ])("is rejected where the server writes a variable into the HTML, whatever tests it: %s", async (code) => {
     const text = HEAD + code;
-    const error = await compileErrorOf(() => check(code));
+    const error = await compileErrorOf(() => checkGlobals(code));
     expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
     expect(error.message).toContain("the server would write its value into the HTML");
   });
@@ -124,7 +124,7 @@ describe("a global of Node in a module that browsers load", () => {
     'export const A = view(() => <p>{typeof process !== "undefined" && f(process.env.A)}</p>);',
     "globalThis.process ??= { env: {} } as never; export const A = view(() => <p>{process.env.A}</p>);",
   ])("is accepted in markup where the server may not render it: %s", (code) => {
-    expect(() => check(code)).not.toThrow();
+    expect(() => checkGlobals(code)).not.toThrow();
   });
 
   test.each([
@@ -153,7 +153,7 @@ describe("a global of Node in a module that browsers load", () => {
   });
 
   test("is reported with what to do instead", async () => {
-    const messageOf = async (code: string) => (await compileErrorOf(() => check(code))).message;
+    const messageOf = async (code: string) => (await compileErrorOf(() => checkGlobals(code))).message;
     expect(await messageOf("f(process.env.HOME);")).toBe(
       "process.env.HOME cannot be used in a module that browsers load: it is undefined in browsers, and the server would " +
         "write its value into the HTML. Read it in the page and pass it as a prop.",
@@ -194,5 +194,47 @@ describe("a global of Node that the Vite config defines", () => {
     const plugins = [{ name: "vite-plugin-node-polyfills" }];
     expect(accepts("f(Buffer.from('a'), process.nextTick);", { plugins })).toBe(true);
     expect(accepts("f(process.env.HOME);", { plugins })).toBe(false);
+  });
+});
+
+type Client = NonNullable<Parameters<typeof checkNodeImports>[1]["client"]>;
+
+/** Browser code in which a package has the name of the Node module "events". */
+const client = {
+  pluginContainer: {
+    resolveId: async (specifier: string) =>
+      specifier === "events"
+        ? { id: "/app/node_modules/events/events.js" }
+        : { id: `__vite-browser-external:${specifier}` },
+  },
+} as Client; // only this method is used
+
+const checkImports = (code: string) => checkNodeImports(readTestModule("src/a.tsx", code), { client });
+
+describe("checkNodeImports", () => {
+  test.each([
+    ['import { readFileSync } from «"node:fs";', '"node:fs"'],
+    ['import fs from «"fs";', '"fs"'],
+    ['import { readFile } from «"fs/promises";', '"fs/promises"'],
+    ['export { randomUUID } from «"node:crypto";', '"node:crypto"'],
+    ['const load = () => import(«"node:path");', '"node:path"'],
+    ['import { EventEmitter } from «"node:events";', '"node:events"'],
+  ])("rejects %s", async (code, name) => {
+    const error = await compileErrorOf(() => checkImports(code));
+    expect(error.message).toBe(
+      `${name} is a Node module, so browser code cannot import it. Use it in a server function and call that function.`,
+    );
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
+  });
+
+  test.each([
+    'import type { Stats } from "node:fs";',
+    'import { type Stats } from "fs";',
+    'import { EventEmitter } from "events";',
+    'import { view } from "tsweb/browser";',
+    'import fs from "./fs.ts";',
+    'const image = new URL("fs", import.meta.url);',
+  ])("accepts %s", async (code) => {
+    await expect(checkImports(code)).resolves.toBeUndefined();
   });
 });
