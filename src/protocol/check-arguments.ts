@@ -5,7 +5,7 @@
  */
 import { RPCError } from "../errors.ts";
 import type { Arguments } from "./call.ts";
-import { isBlob } from "./form-arguments.ts";
+import { isBlob } from "./form.ts";
 import { describeUnsendableObject, isEvent, tagOf, type Unsendable } from "./sent-values.ts";
 
 /** Deeper values are refused by the server (docs/protocol.md 3.2). */

@@ -1,6 +1,6 @@
 import { addRoute, createRouter, findRoute } from "rou3";
-import { describe, expect, test } from "vitest";
-import { formatHref } from "./href.ts";
+import { describe, expect, it, test } from "vitest";
+import { formatHref, parseUrl } from "./href.ts";
 
 describe("a link", () => {
   test("has the parameters of its path, encoded", () => {
@@ -119,3 +119,15 @@ describe("a link", () => {
     expect(new URL(href, "https://a.example").origin).toBe("https://a.example");
   });
 });
+
+it("parseUrl returns the URL of a host with other letters than ASCII, however often it is called", () => {
+  const hosts = new Set(Array.from({ length: 30_000 }, () => parseUrl("https://bücher.example/")?.host));
+  expect([...hosts]).toEqual(["xn--bcher-kva.example"]);
+});
+
+it.each(["", "/path", "shop.example", "https://", "https://a b", "https://shop.example:65536"])(
+  "parseUrl returns null for %j",
+  (text) => {
+    expect(parseUrl(text)).toBeNull();
+  },
+);

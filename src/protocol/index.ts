@@ -41,8 +41,18 @@ export {
   VIOLATIONS_EVENT,
   WARNING_EVENT,
 } from "./development.ts";
-export { invalidPropMessage, invalidTypeMessage } from "./element-checks.ts";
-export { createEventParser, EVENT_STREAM_TYPE, type ServerSentEvent } from "./event-stream.ts";
+export {
+  describeUnrenderable,
+  invalidPropMessage,
+  invalidTypeMessage,
+  isPreactCopyError,
+  isReactElement,
+  isReactHookError,
+  isReactType,
+  preactCopyMessage,
+  reactMessage,
+  unrenderableMessage,
+} from "./element-checks.ts";
 export { type Feed, readFeed } from "./feed.ts";
 export {
   FEED_MAC_BYTES,
@@ -52,19 +62,6 @@ export {
   MAX_FEED_CHARS,
   parseFeedText,
 } from "./feed-layout.ts";
-export {
-  CSRF_FIELD,
-  type FieldErrors,
-  type FieldValues,
-  FORM_PARAMETER,
-  FORM_PREFIX,
-  FORM_TYPE,
-  type FormSubmission,
-  fieldErrors,
-  KEY_FIELD,
-  readFormParameter,
-} from "./form.ts";
-export { ARGUMENTS_FIELD, isBlob, toFormData } from "./form-arguments.ts";
 export type {
   FieldName,
   FormFunction,
@@ -73,13 +70,30 @@ export type {
   FormOutcome,
   ViewFormHandle,
   ViewFormOptions,
-} from "./form-handle.ts";
-export { fieldErrorId, formHead } from "./form-head.ts";
-export { formatHref, type Linkable } from "./href.ts";
-export type { JSX, Markup } from "./jsx.ts";
-export { dropsLineFeed, keepLineFeed } from "./leading-line-feed.ts";
-export { readLines } from "./lines.ts";
+} from "./form.ts";
 export {
+  ARGUMENTS_FIELD,
+  CSRF_FIELD,
+  type FieldErrors,
+  type FieldValues,
+  FORM_PARAMETER,
+  FORM_PREFIX,
+  FORM_TYPE,
+  type FormSubmission,
+  fieldErrorId,
+  fieldErrors,
+  formHead,
+  isBlob,
+  KEY_FIELD,
+  readFormParameter,
+  toFormData,
+} from "./form.ts";
+export { formatHref, type Linkable, parseUrl } from "./href.ts";
+export { dropsLineFeed, keepLineFeed, selectedValues, valueOfOption, withSelection, withUnits } from "./html-props.ts";
+export type { JSX, Markup } from "./jsx.ts";
+export {
+  createEventParser,
+  EVENT_STREAM_TYPE,
   GAP_EVENT,
   type GapReason,
   isLater,
@@ -91,6 +105,7 @@ export {
   type PollResponse,
   PRESENCE_EVENT,
   PRESENCE_PATH,
+  type ServerSentEvent,
   START,
 } from "./live.ts";
 export {
@@ -126,18 +141,7 @@ export {
   type QueryPatchPart,
   TAGS_EVENT,
 } from "./query.ts";
-export {
-  describeUnrenderable,
-  isPreactCopyError,
-  isReactElement,
-  isReactHookError,
-  isReactType,
-  preactCopyMessage,
-  reactMessage,
-  unrenderableMessage,
-} from "./react-markup.ts";
 export { scriptUrlAttributes } from "./script-url.ts";
-export { selectedValues, valueOfOption, withSelection } from "./select-options.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 export type { NotSendable, Sendable, Serialized, SerializedResult } from "./serialized.ts";
 export type {
@@ -160,9 +164,7 @@ export {
   type Signature,
   type ViewSource,
 } from "./signature.ts";
-export { chunkLine, DONE_LINE, errorLine, openStream, type Stream } from "./stream.ts";
-export { withUnits } from "./style-units.ts";
-export { parseUrl } from "./url.ts";
+export { chunkLine, DONE_LINE, errorLine, openStream, readLines, type Stream } from "./stream.ts";
 export {
   BUILD_HEADER,
   BUILD_ID,

@@ -1,5 +1,5 @@
 import type { JSX as PreactJSX, SignalLike, VNode } from "preact";
-import type { FormFunction, FormHandle } from "./form-handle.ts";
+import type { FormFunction, FormHandle } from "./form.ts";
 
 /** A server function. The error of the type checker about another function shows the name of this type. */
 interface FunctionDeclaredWithServer extends FormFunction {

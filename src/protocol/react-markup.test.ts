@@ -7,7 +7,7 @@ import {
   isReactType,
   preactCopyMessage,
   reactMessage,
-} from "./react-markup.ts";
+} from "./element-checks.ts";
 
 /** Objects as React 18 and 19 create them. */
 const element = (version: "element" | "transitional.element", type: unknown) => ({

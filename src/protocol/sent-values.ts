@@ -4,7 +4,7 @@
  *
  * @see docs/protocol.md 3.8
  */
-import { isBlob } from "./form-arguments.ts";
+import { isBlob } from "./form.ts";
 
 /** A value that cannot be sent: what it is, and how to send its content. */
 export interface Unsendable {

@@ -1,6 +1,6 @@
 import { h } from "preact";
 import { expect, test } from "vitest";
-import { unrenderableMessage } from "./react-markup.ts";
+import { unrenderableMessage } from "./element-checks.ts";
 
 test.each([
   [{ name: "Ada", age: 3 }, "Render one of its fields (name, age), for example `{user.name}`."],

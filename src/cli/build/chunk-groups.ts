@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export type ChunkGroup = "runtime" | "live" | "forms";
 
 /** The modules of `dist/` that belong to live updates, without their extension. */
-export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream|feed|live))/;
+export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(feed|live))/;
 
 /** The modules of `dist/` that belong to forms, without their extension. */
 const FORM_MODULES = /^(browser|protocol)\/form/;
@@ -19,7 +19,7 @@ const FORM_MODULES = /^(browser|protocol)\/form/;
  * need.
  */
 const RARE_MODULES =
-  /^(browser\/(styles|selects|displays|present|live-value|optimistic|live-landing)|protocol\/(style-units|presence|query))\b/;
+  /^(browser\/(styles|selects|displays|present|live-value|optimistic|live-landing)|protocol\/(html-props|presence|query))\b/;
 
 /** Preact without its hooks and `compat`: only pages whose views import those load them. */
 const PREACT = /\/node_modules\/preact\/(?!hooks\/|compat\/)/;

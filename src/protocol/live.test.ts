@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEventParser, type ServerSentEvent } from "./event-stream.ts";
-import { readLines } from "./lines.ts";
+import { createEventParser, type ServerSentEvent } from "./live.ts";
+import { readLines } from "./stream.ts";
 
 /** Parses a stream that arrives in these chunks. */
 async function eventsOf(pieces: readonly Uint8Array[]): Promise<ServerSentEvent[]> {

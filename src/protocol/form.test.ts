@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ARGUMENTS_FIELD, isBlob, toFormData } from "./form-arguments.ts";
+import { ARGUMENTS_FIELD, isBlob, toFormData } from "./form.ts";
 
 describe("isBlob", () => {
   it.each([

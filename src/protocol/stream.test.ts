@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readLines } from "./lines.ts";
+import { readLines } from "./stream.ts";
 
 function bodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   const waiting = [...chunks];
