@@ -9,11 +9,11 @@ import {
   htmlResponse,
   jsonResponse,
   type OutboundResponse,
+  PushedBody,
   toFetchResponse,
   varying,
 } from "./handler-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
-import { PushedBody } from "./pushed-body.ts";
 import { RequestContext } from "./request-context.ts";
 
 describe("completing a response with a pushed body, such as a file", () => {

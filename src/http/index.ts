@@ -13,17 +13,20 @@ export {
   setTraceExit,
 } from "./context-storage.ts";
 export { ContextKey, ContextValues, PUBLISHED } from "./context-values.ts";
-export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
 export {
+  type BodyProducer,
+  type BodySink,
   errorBody,
   type HandlerResponse,
   htmlResponse,
+  isPushedBody,
   isReadableStream,
   isResponse,
   jsonResponse,
   type OutboundResponse,
   PRIVATE_NO_CACHE,
   PRIVATE_NO_STORE,
+  PushedBody,
   releaseUnsentBody,
   textResponse,
   toFetchResponse,
@@ -52,7 +55,6 @@ export {
   refuseEffect,
   refusePrefetch,
 } from "./prefetch.ts";
-export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { fillRandom, randomHex } from "./random.ts";
 export {
   isSitePath,
@@ -89,9 +91,11 @@ export {
   pathBelowBase,
 } from "./request-url.ts";
 export {
+  type BuildToolAccess,
   checkSecurityOptions,
   createDataHeaders,
   createSecurityHeaders,
+  parsePolicy,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
