@@ -18,11 +18,10 @@ import {
   type SecurityOptions,
 } from "../http/index.ts";
 import type { Assets } from "../pages/index.ts";
-import { withGeneratedFiles } from "./generated-files.ts";
 import { type CalledFunction, checkCalledFunctions } from "./modules.ts";
 import type { Observer } from "./observe-request.ts";
 import { type Site, securityOf } from "./site.ts";
-import { createStaticFiles } from "./static-files.ts";
+import { createStaticFiles, withGeneratedFiles } from "./static-files.ts";
 
 /** The data that the development server provides in place of a build. */
 export interface Development {

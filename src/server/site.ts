@@ -41,16 +41,20 @@ import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
 import { CachedPages } from "./cached-pages.ts";
-import { type GeneratedFile, transitionStyles, withGeneratedFiles } from "./generated-files.ts";
 import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
 import { formatLocation, type Inspection, type Listing } from "./modules.ts";
 import { EventLoopDelay, type Health, type MetricsEndpoint } from "./monitoring.ts";
 import { type RequestListener, RequestListeners } from "./observe-request.ts";
-import { Prefetches } from "./prefetches.ts";
+import { createSpeculationRules, Prefetches } from "./prefetches.ts";
 import { createAppRouter, type Router } from "./router.ts";
-import { createSpeculationRules } from "./speculation-rules.ts";
-import { createStaticFiles, type StaticFiles } from "./static-files.ts";
+import {
+  createStaticFiles,
+  type GeneratedFile,
+  type StaticFiles,
+  transitionStyles,
+  withGeneratedFiles,
+} from "./static-files.ts";
 import { createStaticPages, type StaticPages } from "./static-pages.ts";
 
 /** The settings of live updates, for all applications of this process. */

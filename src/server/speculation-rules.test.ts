@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { compiledPage, compiledRoute, createTestApp, getPage } from "#test/compiled-app";
 import { pageOf, type RoutePattern, routeOf } from "../pages/index.ts";
+import { createSpeculationRules, type SpeculationInput, urlPattern } from "./prefetches.ts";
 import { createAppRouter } from "./router.ts";
-import { createSpeculationRules, type SpeculationInput, urlPattern } from "./speculation-rules.ts";
 
 /** Pages by their paths, those left out with a `!`, and routes by their patterns. */
 function rulesOf(declared: readonly string[], input: Partial<SpeculationInput> = {}) {
