@@ -14,7 +14,6 @@ import type { AppLog } from "../logging/index.ts";
 import { BUILD_HEADER, IDEMPOTENCY_HEADER } from "../protocol/index.ts";
 import { type ConcurrencyLimit, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { adviseOfMaxBody, bindArguments, maxCallBody, readArguments } from "./arguments.ts";
-import { logHandwrittenCall, withSimilarName } from "./call-advice.ts";
 import {
   type BuildSettings,
   requireCsrfToken,
@@ -25,7 +24,7 @@ import {
   requireSignIn,
   trackSignIn,
 } from "./call-checks.ts";
-import { callerError, errorResponse, showInDevelopment } from "./caller-error.ts";
+import { callerError, errorResponse, logHandwrittenCall, showInDevelopment, withSimilarName } from "./caller-error.ts";
 import { handleStream } from "./handle-stream.ts";
 import { type FunctionRun, outcomeResponse, runFunction } from "./run-function.ts";
 import { runOnce } from "./run-once.ts";

@@ -15,7 +15,6 @@ export {
   errorStatus,
   keepsCookies,
 } from "./caller-error.ts";
-export { type CheckCoverage, checkCoverage, uncheckedParts } from "./check-coverage.ts";
 export { coerceTo, MISMATCH } from "./coerce.ts";
 export {
   applySchemas,
@@ -45,5 +44,6 @@ export {
   server,
   unauthenticatedError,
 } from "./server.ts";
+export { type CheckCoverage, checkCoverage, uncheckedParts } from "./strict-checks.ts";
 export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
 export { isSecretName, issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
