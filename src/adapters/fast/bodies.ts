@@ -8,8 +8,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { NodeResponse } from "./node-http.ts";
-import { currentResponse } from "./private-members.ts";
+import { currentResponse, NodeResponse } from "./node-http.ts";
 
 /** A text as it is written. */
 export interface EncodedText {

@@ -48,13 +48,17 @@ export function fastServerOptions(versions: Readonly<Record<string, string | und
 
 export { chunkOf } from "./bodies.ts";
 export { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
-export { createServer, isHttpServer, maxHeaderSize, STATUS_CODES, tlsOf } from "./node-http.ts";
 export {
   byteCountersOf,
+  createServer,
   currentResponse,
   hidesByteCounters,
   isArriving,
+  isHttpServer,
+  maxHeaderSize,
   releaseSentHeaders,
+  STATUS_CODES,
   stopParsing,
-} from "./private-members.ts";
+  tlsOf,
+} from "./node-http.ts";
 export { ServerRequest, takeArrivedBody } from "./server-request.ts";
