@@ -42,6 +42,7 @@ export const MAY_IMPORT = {
     "backends/memory",
     "backends/redis",
     "backends/nats",
+    "reconnect.ts",
     "revocation (types)",
     "rate-limit",
     "config",

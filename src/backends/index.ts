@@ -12,8 +12,7 @@ export {
   type Progress,
   type ReadLimit,
   type ReadResult,
-  startBus,
 } from "./bus/index.ts";
 export { isMemoryBus, memory } from "./memory/index.ts";
-export { type BusSource, openBus, redisOf } from "./open-bus.ts";
+export { type BusSource, openBus, redisOf, startBus } from "./open-bus.ts";
 export { openRateStore } from "./open-rate-store.ts";

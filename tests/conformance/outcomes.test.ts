@@ -5,7 +5,7 @@ import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
 import type { OutcomeStore } from "../../src/backends/index.ts";
 import { memory } from "../../src/backends/index.ts";
-import { MemoryOutcomes } from "../../src/backends/memory/outcomes.ts";
+import { MemoryOutcomes } from "../../src/backends/memory/bus.ts";
 import { nats } from "../../src/backends/nats/index.ts";
 import { redis } from "../../src/backends/redis/index.ts";
 

@@ -1,3 +1,11 @@
+export type {
+  PresenceEntry,
+  PresenceListener,
+  PresenceMember,
+  PresenceState,
+  PresenceStore,
+  PresenceWatch,
+} from "./bus.ts";
 export {
   type Bus,
   DEFAULT_HOURS,
@@ -5,6 +13,8 @@ export {
   type EntryListener,
   endOfRead,
   type Message,
+  OUTCOME_MS,
+  type OutcomeStore,
   POSITION_PATTERN,
   type Position,
   type Progress,
@@ -13,17 +23,6 @@ export {
 } from "./bus.ts";
 export { EntryListeners, ForeignDataLog } from "./entry-listeners.ts";
 export { createEpoch, createProducerId, formatBase36, isProducerId, MAX_BASE36, parseBase36 } from "./ids.ts";
-export { OUTCOME_MS, type OutcomeStore } from "./outcomes.ts";
-export type {
-  PresenceEntry,
-  PresenceListener,
-  PresenceMember,
-  PresenceState,
-  PresenceStore,
-  PresenceWatch,
-} from "./presence.ts";
 export { type PublishBatch, PublishQueue } from "./publish-queue.ts";
-export { errorMessage, RetryPolicy } from "./retry-policy.ts";
-export { coalesce } from "./retry-queue.ts";
+export { coalesce, errorMessage, RetryPolicy } from "./retry-policy.ts";
 export { REMEMBER_FINGERPRINT_MS, SecretsCheck } from "./secrets-check.ts";
-export { startBus } from "./start-bus.ts";

@@ -1,7 +1,6 @@
 import type { Position } from "./bus.ts";
 import type { IsTransient } from "./retry-policy.ts";
-import { errorMessage } from "./retry-policy.ts";
-import { RetryQueue } from "./retry-queue.ts";
+import { errorMessage, RetryQueue } from "./retry-policy.ts";
 
 /** Messages of one channel that are sent together. A retry sends the same batch with the same number. */
 export interface PublishBatch {

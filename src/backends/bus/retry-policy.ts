@@ -1,5 +1,4 @@
 import { UnreachableError } from "../../reconnect.ts";
-import { type Retry, RetryQueue } from "./retry-queue.ts";
 
 /** How long `position`, `read` and `watch` of a bus take at most. */
 const TIMEOUT_MS = 2_000;
@@ -82,4 +81,89 @@ function timeoutError(lastError: unknown): Error {
 /** Returns the message of an error, or the text of anything else that was thrown. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** How long to wait between two rounds of retries. */
+const RETRY_DELAY_MS = 50;
+
+/** An operation that is to be tried again. */
+export interface Retry {
+  /** Tries again. Must not throw. */
+  run(): void;
+  /** Returns whether the result is not needed any more: the operation has timed out or the bus is closed. */
+  isCancelled(): boolean;
+}
+
+/**
+ * Retries operations that failed because the bus was unreachable. Every 50 ms it runs the one that has
+ * waited longest, so that a server that is unreachable does not get more requests when more operations wait.
+ * As soon as the bus has responded to an operation, the next round runs all of them.
+ */
+export class RetryQueue {
+  /** In the order of waiting, longest first. */
+  readonly #waiting = new Set<Retry>();
+  #timer: NodeJS.Timeout | undefined;
+  #isReachable = true;
+
+  /** Records whether the bus has responded to the last operation: a first attempt or a retry. */
+  record(isReachable: boolean): void {
+    this.#isReachable = isReachable;
+  }
+
+  /** Adds an operation to be tried again. */
+  add(retry: Retry): void {
+    this.#waiting.add(retry);
+    this.#schedule();
+  }
+
+  /** Drops all operations. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.#runRound(), RETRY_DELAY_MS);
+  }
+
+  #runRound(): void {
+    this.#timer = undefined;
+    // One more in each round, without waiting for the one before: an attempt may never settle.
+    let remaining = this.#isReachable ? Number.POSITIVE_INFINITY : 1;
+    for (const retry of [...this.#waiting]) {
+      // Running a cancelled one ends it; it does not count.
+      if (!retry.isCancelled() && remaining-- <= 0) continue;
+      this.#waiting.delete(retry);
+      retry.run();
+    }
+    if (this.#waiting.size > 0) this.#schedule();
+  }
+}
+
+/**
+ * Returns a function that runs an operation for several callers together. Each call resolves with the result of a run that
+ * has started after the call, or with it.
+ *
+ * @param run the operation, of which one run at most is in progress. It receives the argument of the first of its callers.
+ * @param intervalMs the least time between the starts of two runs
+ */
+export function coalesce<Argument, Result>(
+  run: (argument: Argument) => Promise<Result>,
+  intervalMs = 0,
+): (argument: Argument) => Promise<Result> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<Result> | undefined;
+  let startedAtMs = Number.NEGATIVE_INFINITY;
+  return (argument) => {
+    next ??= running.then(async () => {
+      const delayMs = startedAtMs + intervalMs - performance.now();
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs).unref());
+      next = undefined;
+      startedAtMs = performance.now();
+      const result = run(argument);
+      running = result.catch(() => undefined); // the callers get the error
+      return result;
+    });
+    return next;
+  };
 }

@@ -1,4 +1,7 @@
-/** The messages of one channel in the stream of who is present: how they are delivered, and what they mean. */
+/**
+ * The messages of one channel in the stream of who is present: how they are delivered, and what they mean. And the queue of the
+ * requests that create and delete their consumers.
+ */
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PresenceState, PresenceWatch } from "../bus/index.ts";
 
@@ -93,4 +96,28 @@ export function stateOf(message: StoredMessage | undefined): PresenceState | nul
 export function timeOf(reply: string | undefined): number {
   const tokens = reply?.split(".") ?? [];
   return Math.floor(Number(tokens[tokens.length > 9 ? 9 : 7]) / NANOSECONDS);
+}
+
+/** Runs requests, a number of them at a time. */
+export class LimitedQueue {
+  readonly #limit: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  async add<T>(request: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
+    try {
+      return await request();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next)
+        next(); // it runs in place of this one
+      else this.#running--;
+    }
+  }
 }

@@ -2,12 +2,12 @@ import type { StreamConfig } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import type { PresenceEntry, PresenceMember, PresenceStore, PresenceWatch } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
-import { LimitedQueue } from "./limited-queue.ts";
 import { encodeSubjectToken, parseDelivery } from "./position.ts";
 import {
   type Active,
   discard,
   formatMember,
+  LimitedQueue,
   NANOSECONDS,
   newView,
   notify,

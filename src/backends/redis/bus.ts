@@ -36,7 +36,7 @@ import {
 } from "./client/index.ts";
 import { RedisKeys } from "./keys.ts";
 import { redisOutcomes } from "./outcomes.ts";
-import { RedisPreparation } from "./preparation.ts";
+import { RedisPreparation, redisProblems } from "./preparation.ts";
 import { RedisPresence } from "./presence.ts";
 import { redisRevocations } from "./revocations.ts";
 import {
@@ -49,7 +49,6 @@ import {
   parseRangeReply,
   RANGE,
 } from "./scripts.ts";
-import { redisProblems } from "./server.ts";
 import {
   buildOldestResult,
   buildReadResult,

@@ -1,4 +1,11 @@
-export { isReplyError } from "./command-error.ts";
-export { openRedisConnection, type RedisConnection } from "./connection.ts";
-export { defineScript, infoOf, runScript, type Script, type ScriptInput } from "./script.ts";
+export {
+  defineScript,
+  infoOf,
+  openRedisConnection,
+  type RedisConnection,
+  runScript,
+  type Script,
+  type ScriptInput,
+} from "./connection.ts";
+export { isReplyError } from "./lazy-client.ts";
 export { RedisSubscriber } from "./subscriber.ts";
