@@ -1,21 +1,27 @@
 import { runOutsideRequests } from "../../http/index.ts";
 import { keysFor, type VerifiedSession } from "../../session/index.ts";
+import type { ChannelSubscription, Subscriber } from "../channel-subscription.ts";
 import { channelTag } from "../feed.ts";
 import { PagePlaces } from "../page-places.ts";
+import { SIGN_OUTS } from "../presence-rooms.ts";
+import { writeLimit } from "../write-limit.ts";
 import type { QueryCall, QueryReader } from "./definition.ts";
 import type { QueryHub } from "./query-channels.ts";
 import { QueryReceiver } from "./query-receiver.ts";
 import type { QueryHost } from "./query-run.ts";
-import { type QueryRunner, QuerySeries, type SeriesValue } from "./query-series.ts";
+import { type QueryRunner, QuerySeries } from "./query-series.ts";
 import type { QueryVersion } from "./query-version.ts";
 import { processSlots, type RunSlots } from "./run-slots.ts";
-import { SignOuts } from "./sign-outs.ts";
+import type { SeriesValue } from "./series-result.ts";
 import { processCache, type ValueCache } from "./value-cache.ts";
 
 const TICK_MS = 1_000;
 
 /** How long the runs of a query are kept without receivers: a page that was loaded connects within that time. */
 const IDLE_MS = 30_000;
+
+/** How many sign-outs are read at once. */
+const SIGN_OUT_LIMIT = writeLimit(1);
 
 /** The options of {@link QueryRuns}. */
 export interface QueryRunsOptions {
@@ -214,5 +220,39 @@ export class QueryRuns implements QueryReader {
       if (query.series.size === 0 && now - query.usedAtMs >= IDLE_MS) this.#queries.delete(query.call.id);
     }
     if (this.#queries.size + this.#connections.size === 0) this.#stopTicks();
+  }
+}
+
+/** Notices the sign-outs of all processes, also those of while the bus was unreachable. */
+class SignOuts implements Subscriber {
+  readonly #hub: QueryHub;
+  readonly #onSignedOut: (tag: string) => void;
+  readonly #subscription: ChannelSubscription;
+  /** The index of the next message; `null` until the bus has returned the end of the channel. */
+  #nextIndex: number | null = null;
+
+  /** @param onSignedOut called with the tag of a sign-in that has ended */
+  constructor(hub: QueryHub, onSignedOut: (tag: string) => void) {
+    this.#hub = hub;
+    this.#onSignedOut = onSignedOut;
+    this.#subscription = hub.subscribe(SIGN_OUTS, this);
+    this.notify();
+  }
+
+  notify(): void {
+    const { buffer } = this.#subscription;
+    if (!buffer) return;
+    // After a gap, sign-outs may have been missed: these connections end with their event streams.
+    if (this.#nextIndex === null || !buffer.hasFrom(this.#nextIndex)) this.#nextIndex = buffer.endIndex;
+    for (let more = true; more; ) {
+      const messages = buffer.messagesFrom(this.#nextIndex, SIGN_OUT_LIMIT);
+      this.#nextIndex += messages.length;
+      for (const { data } of messages) this.#onSignedOut(JSON.parse(data)); // written by a process of the application
+      more = messages.length > 0;
+    }
+  }
+
+  close(): void {
+    this.#hub.unsubscribe(SIGN_OUTS, this);
   }
 }

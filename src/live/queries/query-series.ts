@@ -4,21 +4,16 @@ import { runOutsideRequests, UnavailableError } from "../../http/index.ts";
 import type { VerifiedSession } from "../../session/index.ts";
 import type { QueryCall } from "./definition.ts";
 import { QueryChannels, type QueryHub } from "./query-channels.ts";
-import { errorFrame, QueryFrameText } from "./query-frame.ts";
+import type { QueryFrameText } from "./query-frame.ts";
 import type { RunOutcome } from "./query-run.ts";
-import { createSeriesName, formatVersion, valueIdOf } from "./query-version.ts";
 import type { RunSlots } from "./run-slots.ts";
+import { type SeriesFailure, SeriesResult, type SeriesValue } from "./series-result.ts";
 import type { CacheEntry, ValueCache } from "./value-cache.ts";
-import { createPatch } from "./value-patch.ts";
 
 /** The shortest time between the begins of two runs for pages that are open, and what each of the pages adds to it, up to a second. */
 const INTERVAL_MS = 50;
 const INTERVAL_MS_PER_RECEIVER = 0.02;
 const MAX_INTERVAL_MS = 1_000;
-
-/** After which time a run that has failed is repeated: at first, and at most. */
-const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
 
 /** How long the next run waits for the function of a run that is over its time limit, and still runs. */
 const UNFINISHED_MS = 60_000;
@@ -56,27 +51,6 @@ export interface SeriesReceiver {
   notify(): void;
 }
 
-/** The value of the last run that has succeeded. */
-export interface SeriesValue {
-  readonly run: number;
-  /** The first one of the runs with this value of which receivers have to be told. */
-  readonly newsRun: number;
-  readonly valueId: string;
-  readonly version: string;
-  readonly positions: readonly Position[];
-  /** `null` after it was dropped. */
-  readonly json: string | null;
-}
-
-/** The failure of the last run. */
-export interface SeriesFailure {
-  readonly run: number;
-  readonly cause: unknown;
-  /** Whether the receivers may not see the value any more. */
-  readonly takesValue: boolean;
-  readonly frame: QueryFrameText;
-}
-
 /** Waits for a run. */
 interface Waiter {
   /** The run before those whose value it takes. */
@@ -92,9 +66,9 @@ interface Waiter {
  * values are ordered by the begin of their runs, which have numbers. What changes during a run causes one more.
  */
 export class QuerySeries implements CacheEntry {
-  readonly name = createSeriesName();
   readonly channels: QueryChannels;
   readonly #options: SeriesOptions;
+  readonly #result: SeriesResult;
   readonly #receivers = new Set<SeriesReceiver>();
   #waiters: Waiter[] = [];
   #session: VerifiedSession | null | undefined;
@@ -104,10 +78,6 @@ export class QuerySeries implements CacheEntry {
   #wanted = 0;
   #isBusy = false;
   #giveUpWait: () => void = () => undefined;
-  #value: SeriesValue | null = null;
-  #failure: SeriesFailure | null = null;
-  #failures = 0;
-  #retryAtMs = 0;
   #begunAtMs = Number.NEGATIVE_INFINITY;
   #busRetryAtMs = 0;
   /** Whether messages may have come after the positions of the value that this process has not received. */
@@ -116,12 +86,17 @@ export class QuerySeries implements CacheEntry {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #usedAtMs = performance.now();
-  readonly #frames: { same?: QueryFrameText; whole?: QueryFrameText; patch?: QueryFrameText & { base: string } } = {};
 
   constructor(options: SeriesOptions) {
     this.#options = options;
     this.#session = options.session;
+    this.#result = new SeriesResult(options.call.id, options.tags);
     this.channels = new QueryChannels(options.call.channels, options.hub, () => this.advance());
+  }
+
+  /** Identifies it in the versions of its values. */
+  get name(): string {
+    return this.#result.series;
   }
 
   get begun(): number {
@@ -129,11 +104,11 @@ export class QuerySeries implements CacheEntry {
   }
 
   get value(): SeriesValue | null {
-    return this.#value;
+    return this.#result.value;
   }
 
   get failure(): SeriesFailure | null {
-    return this.#failure;
+    return this.#result.failure;
   }
 
   /** Whether somebody receives the values. */
@@ -148,7 +123,7 @@ export class QuerySeries implements CacheEntry {
 
   /** Whether the run that was wanted last has yet to end. */
   isWaitingFor(run: number): boolean {
-    return run > Math.max(this.#value?.run ?? 0, this.#failure?.run ?? 0);
+    return run > Math.max(this.value?.run ?? 0, this.failure?.run ?? 0);
   }
 
   /** Notifies a receiver of all runs from now on. */
@@ -217,30 +192,15 @@ export class QuerySeries implements CacheEntry {
   }
 
   drop(): void {
-    if (this.#value) this.#value = { ...this.#value, json: null };
-    this.#clearFrames();
+    this.#result.drop();
     if (this.idleSinceMs !== null) this.#options.onDropped();
   }
 
   /** Returns the frame with which a client that has a value gets the current one; `null` if the value was dropped: it is computed again. */
   frameFrom(base: string | null): QueryFrameText | null {
-    const value = this.#value;
-    if (!value) return null;
-    const { id } = this.#options.call;
-    const { valueId, version, json, run } = value;
-    const frames = this.#frames;
-    const v = JSON.stringify(version);
-    if (base === valueId) {
-      frames.same ??= new QueryFrameText(id, `{"v":${v}}`);
-      return frames.same;
-    }
-    if (frames.patch && frames.patch.base === base) return frames.patch;
-    if (json === null) {
-      this.want(run);
-      return null;
-    }
-    frames.whole ??= new QueryFrameText(id, `{"v":${v},"value":${json}}`);
-    return frames.whole;
+    const frame = this.#result.frameFrom(base);
+    if (!frame && this.value) this.want(this.value.run);
+    return frame;
   }
 
   /** Returns when the next run is to begin, by `performance.now`: `Infinity` if none is needed. */
@@ -252,8 +212,9 @@ export class QuerySeries implements CacheEntry {
     const earliestMs = Math.max(this.#begunAtMs + intervalMs, this.#busRetryAtMs);
     if (this.channels.hasChanged) return earliestMs;
     // What a client may see is decided anew for each that connects; a run that fails otherwise is not repeated for each of them.
-    if (this.#wanted > this.#begun && (!this.#failure || this.#failure.takesValue)) return earliestMs;
-    return this.#failure ? Math.max(earliestMs, this.#retryAtMs) : Number.POSITIVE_INFINITY;
+    const { failure } = this;
+    if (this.#wanted > this.#begun && (!failure || failure.takesValue)) return earliestMs;
+    return failure ? Math.max(earliestMs, failure.retryAtMs) : Number.POSITIVE_INFINITY;
   }
 
   #begin(): void {
@@ -288,7 +249,7 @@ export class QuerySeries implements CacheEntry {
       this.#options.onSession();
       return;
     }
-    if (outcome.kind === "value") this.#succeeded(outcome.json, isLive, { run, positions });
+    if (outcome.kind === "value") this.#succeeded(outcome.json, { run, positions, isLive });
     else this.#failed(outcome.cause, run);
     for (const receiver of this.#receivers) receiver.notify();
     if (outcome.kind === "failed" && outcome.unfinished) {
@@ -299,48 +260,22 @@ export class QuerySeries implements CacheEntry {
     this.advance();
   }
 
-  /** @param isLive whether this process was receiving the messages of the channels when the run began */
-  #succeeded(json: string, isLive: boolean, { run, positions }: Pick<SeriesValue, "run" | "positions">): void {
-    const previous = this.#value;
-    const valueId = valueIdOf(json);
-    if (previous && !this.#isNews(previous, { run, valueId, positions })) {
-      this.#value = { ...previous, run };
-      for (const { resolve } of this.#takeWaiters(run)) resolve(previous);
-      return;
+  /** @param options.isLive whether this process was receiving the messages of the channels when the run began */
+  #succeeded(
+    json: string,
+    { isLive, ...begun }: { readonly run: number; readonly positions: readonly Position[]; readonly isLive: boolean },
+  ): void {
+    const { run } = begun;
+    if (this.#result.succeeded(json, begun, { isWanted: this.#wanted >= run, hasReceivers: this.isUsed })) {
+      this.#isUnchecked = !isLive;
+      this.#options.cache.set(this, Buffer.byteLength(json));
     }
-    const version = formatVersion({ valueId, series: this.name, run, positions }, this.#options.tags);
-    this.#failure = null;
-    this.#failures = 0;
-    this.#isUnchecked = !isLive;
-    this.#value = { run, newsRun: run, valueId, version, positions, json };
-    this.#clearFrames();
-    if (this.isUsed && previous && previous.json !== null && previous.valueId !== valueId) {
-      const patch = createPatch(previous.json, json);
-      const { valueId: base } = previous;
-      const frame = `{"v":${JSON.stringify(version)},"base":"${base}","patch":${patch}}`;
-      if (patch !== null)
-        this.#frames.patch = Object.assign(new QueryFrameText(this.#options.call.id, frame), { base });
-    }
-    this.#options.cache.set(this, Buffer.byteLength(json));
-    const value = this.#value;
-    for (const { resolve } of this.#takeWaiters(run)) resolve(value);
-  }
-
-  /** Whether receivers have to get the value of a run: not if a page that was loaded has found what they have already. */
-  #isNews(
-    previous: SeriesValue,
-    { run, valueId, positions }: Pick<SeriesValue, "run" | "valueId" | "positions">,
-  ): boolean {
-    const isSame = previous.valueId === valueId && previous.json !== null && !this.#failure;
-    return !isSame || this.#wanted >= run || positions.some((position, i) => position !== previous.positions[i]);
+    const { value } = this;
+    for (const { resolve } of this.#takeWaiters(run)) if (value) resolve(value);
   }
 
   #failed(cause: unknown, run: number): void {
-    const { code, message } = this.#options.runner.describe(cause, this.#options.call);
-    const boundMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(this.#failures++, 10));
-    this.#retryAtMs = performance.now() + boundMs * (0.5 + Math.random() / 2);
-    const frame = errorFrame(this.#options.call.id, code, message);
-    this.#failure = { run, cause, takesValue: code === "forbidden" || code === "unauthenticated", frame };
+    this.#result.failed(cause, run, this.#options.runner.describe(cause, this.#options.call));
     for (const { reject } of this.#takeWaiters(run)) reject(cause);
   }
 
@@ -370,26 +305,20 @@ export class QuerySeries implements CacheEntry {
 
   /** Wants a run if a channel has a message after the positions of the value. */
   async #checkValue(): Promise<void> {
-    const value = this.#value;
+    const { value } = this;
     if (!value) return;
     this.#isChecking = true;
     let hasPassed = false;
     try {
       hasPassed = await this.channels.havePassed(value.positions, { askBus: false });
-      if (this.#value === value) this.#isUnchecked = false;
+      if (this.value === value) this.#isUnchecked = false;
     } catch (error) {
       this.#options.hub().busFailed(error);
       await pause(BUS_RETRY_MS);
     }
     this.#isChecking = false;
-    if (hasPassed && this.#value?.run === value.run) this.want(value.run);
+    if (hasPassed && this.value?.run === value.run) this.want(value.run);
     this.advance();
-  }
-
-  #clearFrames(): void {
-    delete this.#frames.same;
-    delete this.#frames.whole;
-    delete this.#frames.patch;
   }
 }
 

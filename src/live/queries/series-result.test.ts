@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { QueryPatchPart } from "../../protocol/index.ts";
-import { createPatch } from "./value-patch.ts";
+import { createPatch } from "./series-result.ts";
 
 /** What a page does with a patch. */
 const applyPatch = (base: readonly unknown[], patch: readonly QueryPatchPart[]) =>
