@@ -308,6 +308,7 @@ export class App {
       },
       targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,
+      shownQueries: () => this.#site.live.queries?.runs.shown() ?? [],
       setDevelopment: (development) => this.#setDevelopment(options, development),
     };
   }

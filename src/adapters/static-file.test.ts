@@ -30,6 +30,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     sessions: Object.create(null),
     onMount: () => undefined,
     liveConnections: () => [],
+    shownQueries: () => [],
     clientBytes: () => ({ take: () => true, release: () => undefined }),
     targetOf: () => ({ kind: "other", name: null, route: null }),
     setDevelopment: () => undefined,

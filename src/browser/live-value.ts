@@ -8,6 +8,7 @@ import {
   QUERY_VERSION_SEPARATOR,
   type QueryFrame,
 } from "../protocol/index.ts";
+import { freezeShownValue } from "./dev/live-checks.ts";
 import { addDisplay, displays, removeDisplay } from "./displays.ts";
 import { on_mount } from "./lifecycle.ts";
 import { restart } from "./live.ts";
@@ -112,6 +113,7 @@ function createList(source: Source, component: Component): RenderedList {
     source,
     component,
     get value() {
+      if (process.env.NODE_ENV !== "production") freezeShownValue(this.source);
       return this.source.shown;
     },
     get error() {

@@ -1,5 +1,6 @@
 import { RPCError } from "../errors.ts";
 import { isLater, PUBLISHED_HEADER, type QueryFrame } from "../protocol/index.ts";
+import { checkedChange } from "./dev/live-checks.ts";
 import { addDisplay, removeDisplay } from "./displays.ts";
 import { withLanding } from "./landing.ts";
 import type { Display } from "./live-listeners.ts";
@@ -30,7 +31,8 @@ const draftsOf = new WeakMap<Source, Set<OpenDraft>>();
  *   value that the server has computed after that.
  *
  * @param list the result of `live`
- * @param change changes a copy of the value; its result is ignored. It may be called again, for a newer value.
+ * @param change changes a copy of the value. Its result is ignored: `push` and `splice` return other things than the list. It may be
+ *   called again, for a newer value.
  * @param call calls the server function that makes the change
  * @returns what `call` returns, when the page shows the value of the server, or after two seconds
  * @throws what `call` throws. If `change` throws, nothing is called.
@@ -46,7 +48,8 @@ export async function optimistic<Value, Result>(
   if (process.env.NODE_ENV !== "production" && !source) {
     throw new TypeError("optimistic() needs what live() has returned: const list = live(cards); optimistic(list, …).");
   }
-  change(structuredClone(source.shown) as Value); // it has the type of the list
+  const apply = process.env.NODE_ENV === "production" ? change : checkedChange(change);
+  apply(structuredClone(source.shown) as Value); // it has the type of the list
   const drafts = draftsOf.get(source) ?? startDrafts(source);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let drop = () => {};

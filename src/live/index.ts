@@ -6,7 +6,7 @@ export { GapError, type ListenOptions, type LiveMessages, listen } from "./liste
 export { LiveUpdates } from "./live-updates.ts";
 export { type PresenceOptions, presence, who } from "./presence.ts";
 export { publish } from "./publish.ts";
-export { QUERY_READER, type QueryDefinition } from "./queries/definition.ts";
+export { QUERY_READER, type QueryDefinition, type ShownQuery } from "./queries/definition.ts";
 export { type Query, type QueryOptions, query, queryOf } from "./queries/query.ts";
 export { revocationSource } from "./revocation-source.ts";
 export type { LiveConnection } from "./subscription-hub.ts";

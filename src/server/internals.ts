@@ -1,5 +1,5 @@
 import type { ClientBytes, InboundRequest, OutboundResponse, RequestSender } from "../http/index.ts";
-import type { LiveConnection } from "../live/index.ts";
+import type { LiveConnection, ShownQuery } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { AppSessions } from "../session/index.ts";
 import type { Development } from "./development.ts";
@@ -27,6 +27,8 @@ export interface AppInternals {
   readonly targetOf: (inbound: InboundRequest) => RequestTarget;
   /** Returns the open event streams and polls, for tools that show them. */
   readonly liveConnections: () => readonly LiveConnection[];
+  /** Returns the live queries whose values pages show, for the development server. */
+  readonly shownQueries: () => readonly ShownQuery[];
   /** The functions, pages and routes of the application, for tools that describe it. */
   readonly inspection: Inspection;
   readonly log: Logger;

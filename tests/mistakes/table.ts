@@ -9,6 +9,7 @@ import { mistakes as forms } from "./rows/forms.ts";
 import { mistakes as habits } from "./rows/habits.ts";
 import { mistakes as markup } from "./rows/markup.ts";
 import { mistakes as noEffect } from "./rows/no-effect.ts";
+import { mistakes as queries } from "./rows/queries.ts";
 import { mistakes as silent } from "./rows/silent.ts";
 import { mistakes as silentRules } from "./rows/silent-rules.ts";
 import { mistakes as terminal } from "./rows/terminal.ts";
@@ -24,6 +25,7 @@ export const table: readonly Mistake[] = [
   habits,
   markup,
   noEffect,
+  queries,
   silent,
   silentRules,
   terminal,

@@ -27,6 +27,7 @@ import {
   PageChecks,
   PolicyViolations,
   reloadAfterEdits,
+  UnpublishedChanges,
   UnservedRequests,
   withUnawaitedFileCall,
 } from "./advice/index.ts";
@@ -79,6 +80,7 @@ export async function dev(root: string): Promise<void> {
   const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
   edits.on("all", () => errors.handleEdit());
   const unserved = new UnservedRequests(edits, errors, (message) => console.error(`\n${message}\n`));
+  const unpublished = new UnpublishedChanges(edits, errors, root);
   const maps = new ServedSourceMaps();
   const restarts = new Restarts();
   const pageChecks = new PageChecks({ maps, currentEdits: () => versions.current });
@@ -99,7 +101,7 @@ export async function dev(root: string): Promise<void> {
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
   const { registry } = compile;
-  const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved };
+  const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved, unpublished };
   const app: DevApp = { vite, entry, registry, config, buildTool, ...parts };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;

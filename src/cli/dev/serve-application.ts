@@ -24,6 +24,7 @@ import {
   isErrorLike,
   type PageChecks,
   remoteErrorPage,
+  type UnpublishedChanges,
   type UnservedRequests,
   unloadedPageAdvice,
 } from "./advice/index.ts";
@@ -54,6 +55,7 @@ export interface DevApp {
   readonly versions: EditVersions;
   readonly pageChecks: PageChecks;
   readonly unserved: UnservedRequests;
+  readonly unpublished: UnpublishedChanges;
 }
 
 /** Handles requests with the application as its files are now. An error while it loads is shown. */
@@ -92,7 +94,7 @@ function defaultLimitReport(): (limit: string) => void {
 
 /** Returns the application as its files are now, with the data of the development server. */
 async function loadCurrent(dev: DevApp, reportDefaultLimit: (limit: string) => void): Promise<App> {
-  const { vite, entry, registry, buildTool, loader, errors, panel, versions, pageChecks, unserved } = dev;
+  const { vite, entry, registry, buildTool, loader, errors, panel, versions, pageChecks, unserved, unpublished } = dev;
   const app = await loader.load();
   const { root, publicDir } = vite.config;
   const internals = requireInternals(app, "tsweb dev");
@@ -145,7 +147,7 @@ async function loadCurrent(dev: DevApp, reportDefaultLimit: (limit: string) => v
         ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
         : null,
     openapi: () => openapiJson(internals.inspection, projectInfo(root)),
-    observer: panel.observer,
+    observer: unpublished.observe(internals, panel.observer),
   });
   return app;
 }

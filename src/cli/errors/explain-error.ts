@@ -94,6 +94,7 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
     importCycleAdvice(thrown, frames, root),
     signedOutAdvice(thrown, source ?? []),
     hookAdvice(thrown, source?.at(-1) ?? ""),
+    frozenValueAdvice(thrown, source ?? []),
   ];
   const text = withoutCompiledNames(stripVTControlCharacters(error.message));
   const message = [withoutRoot(root, text), ...advice].filter((line) => line !== "").join("\n");
@@ -238,6 +239,23 @@ export function signedOutAdvice(error: unknown, lines: readonly string[]): strin
   const declaration = new RegExp(`\\b(?:const|let|var)\\s+${escaped(object)}\\b.*=\\s*(?<value>.*)`);
   const value = lines.findLast((each) => declaration.test(each));
   return /=\s*\(?session\.user\(\)!?(?:\s+as\s[^()=]*)?\)?\s*;?\s*$/.test(value ?? "") ? ADVICE : "";
+}
+
+/** A change of a frozen object, in the words of Chromium, Firefox and Safari. */
+const FROZEN = /read.?only|not extensible|^Cannot delete property|can't be deleted|^Unable to delete property/;
+
+/**
+ * Returns what to write in place of a change of the value of a live query, which is frozen in development. Otherwise an empty string.
+ *
+ * @param lines the lines of the module, up to that of the error
+ */
+export function frozenValueAdvice({ name, message }: ThrownError, lines: readonly string[]): string {
+  if (name !== "TypeError" || !FROZEN.test(message) || !lines.some((line) => /\blive\(|\.value\b/.test(line)))
+    return "";
+  return (
+    "If it is in the value of a live query, do not change it: all components that show the query share it, so it is frozen in " +
+    "development. Copy it, as in `[...list.value].sort()`, or show a change with `optimistic(list, (copy) => …, () => …)`."
+  );
 }
 
 function escaped(name: string): string {

@@ -43,6 +43,17 @@ export interface QueryCall {
   readonly id: string;
 }
 
+/** A query whose value pages show, as the development server compares it. */
+export interface ShownQuery {
+  readonly call: QueryCall;
+  /** JSON. */
+  readonly json: string;
+  /** Whether pages still show it, and no message has come after it. */
+  isCurrent(): boolean;
+  /** Runs the query once more, for nobody: pages keep their value. Resolves with JSON; `null` if the run has failed. */
+  read(): Promise<string | null>;
+}
+
 /** Returns the value of a query for a page, and its version. */
 export interface QueryReader {
   /**

@@ -5,7 +5,7 @@ import { channelTag } from "../feed.ts";
 import { PagePlaces } from "../page-places.ts";
 import { SIGN_OUTS } from "../presence-rooms.ts";
 import { writeLimit } from "../write-limit.ts";
-import type { QueryCall, QueryReader } from "./definition.ts";
+import type { QueryCall, QueryReader, ShownQuery } from "./definition.ts";
 import type { QueryHub } from "./query-channels.ts";
 import { QueryReceiver } from "./query-receiver.ts";
 import type { QueryHost } from "./query-run.ts";
@@ -138,6 +138,12 @@ export class QueryRuns implements QueryReader {
   /** Logs a failure of the bus. */
   busFailed(error: unknown): void {
     this.#options.hub().busFailed(error);
+  }
+
+  /** Returns the values that pages show, for the development server. */
+  shown(): readonly ShownQuery[] {
+    const all = [...this.#queries.values()].flatMap(({ series }) => [...series.values()]);
+    return all.map((series) => series.shown()).filter((shown) => shown !== null);
   }
 
   /** Ends what the pages of a sign-in receive. */

@@ -2,7 +2,7 @@ import type { Position } from "../../backends/index.ts";
 import type { RPCError } from "../../errors.ts";
 import { runOutsideRequests, UnavailableError } from "../../http/index.ts";
 import type { VerifiedSession } from "../../session/index.ts";
-import type { QueryCall } from "./definition.ts";
+import type { QueryCall, ShownQuery } from "./definition.ts";
 import { QueryChannels, type QueryHub } from "./query-channels.ts";
 import type { QueryFrameText } from "./query-frame.ts";
 import type { RunOutcome } from "./query-run.ts";
@@ -189,6 +189,24 @@ export class QuerySeries implements CacheEntry {
     this.#receivers.clear();
     this.#giveUpWait();
     for (const { resolve } of this.#waiters.splice(0)) resolve("moved");
+  }
+
+  /** Returns the value that receivers have; `null` if they have none, or one that is about to be replaced. */
+  shown(): ShownQuery | null {
+    const { runner, call } = this.#options;
+    const { value } = this;
+    const isCurrent = () =>
+      this.isUsed &&
+      this.value?.version === value?.version &&
+      !this.failure &&
+      !this.#isBusy &&
+      !this.channels.hasChanged;
+    if (!value || value.json === null || !isCurrent()) return null;
+    const read = async () => {
+      const outcome = await runner.run(call, this.#session);
+      return outcome.kind === "value" ? outcome.json : null;
+    };
+    return { call, json: value.json, isCurrent, read };
   }
 
   drop(): void {

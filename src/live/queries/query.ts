@@ -50,7 +50,8 @@ export interface QueryOptions<F = (...args: never[]) => unknown> {
  */
 type CheckedQuery<F> = F extends (...args: infer A) => infer R
   ? ([A] extends [SendableList<A>] ? unknown : (...args: SendableList<A>) => unknown) & CheckedValue<Awaited<R>>
-  : NotSendable<"query() takes options and a function.">;
+  : // Also for a parameter without a type, from which TypeScript infers no function.
+    NotSendable<"query() takes options and a function. Each parameter of the function needs a type, also one with a default: (limit: int = 20).">;
 
 type SendableList<A extends readonly unknown[]> = { [K in keyof A]: Sendable<A[K]> };
 

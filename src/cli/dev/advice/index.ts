@@ -10,4 +10,5 @@ export { type ErrorPageOptions, errorPage, PageChecks, reloadAfterEdits, remoteE
 export { PolicyViolations } from "./policy-violations.ts";
 export { declarationOf, explainThrownValue, isErrorLike, withUnawaitedFileCall } from "./thrown-values.ts";
 export { unloadedPageAdvice } from "./unloaded-pages.ts";
+export { UnpublishedChanges } from "./unpublished-changes.ts";
 export { UnservedRequests } from "./unserved-requests.ts";
