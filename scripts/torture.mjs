@@ -8,7 +8,7 @@
 // crashes tabs of a browser 1,000 times.
 // `npm run torture -- presence` has 1,000 users on three processes, of which one is killed and one frozen.
 // `npm run torture -- queries` kills and freezes processes and the bus while pages show live queries, and then runs applications with
-// deliberate faults, each of which it has to detect.
+// deliberate faults, each of which it has to detect, and opens 5,000 pages with one query.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPrograms, programsOf } from "./programs.mjs";
@@ -33,7 +33,7 @@ const suites = {
   requests: ["tests/fault/pipelining.test.ts"],
   tabs: ["tests/fault/tabs.test.ts"],
   presence: ["tests/fault/presence.test.ts"],
-  queries: ["tests/fault/query-torture.test.ts", "tests/fault/query-torture-faults.test.ts"],
+  queries: ["query-torture", "query-torture-faults", "query-memory"].map((name) => `tests/fault/${name}.test.ts`),
 };
 const tests = Object.hasOwn(suites, suite) && rest.length === 0 ? suites[suite] : undefined;
 if (!tests) {

@@ -34,7 +34,7 @@ async function publishedBy(
   return response.headers.get("x-published");
 }
 
-it("names the position of the last message of each channel, by tag", async () => {
+it("names the position of the last message of each channel, by tag [QUERY-45]", async () => {
   const bus = createFaultyBus();
   const positions: string[] = [];
   const publishNow = bus.publish;
@@ -103,7 +103,7 @@ it("is there if the function redirects", async () => {
   expect(header).toMatch(new RegExp(`^${tagOf("a")}=[^,]+$`));
 });
 
-it.each([15, 16, 17])("names the last 16 of %i channels", async (count) => {
+it.each([15, 16, 17])("names the last 16 of %i channels [QUERY-46]", async (count) => {
   const names = Array.from({ length: count }, (_, number) => `room:${number}`);
   const header = await publishedBy(async () => {
     for (const name of names) await publish(name);
@@ -119,7 +119,7 @@ it("is absent from a stream", async () => {
   expect(await publishedBy(values, createFaultyBus(), { stream: true })).toBeNull();
 });
 
-it("names nothing that another request has published meanwhile", async () => {
+it("names nothing that another request has published meanwhile [QUERY-47]", async () => {
   expect(
     await publishedBy(async () => {
       const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"args":{}}' };

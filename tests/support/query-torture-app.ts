@@ -76,6 +76,9 @@ const FILES = {
       return name === "mine" ? mine.live(a) : cards.live(a);
     }
 
+    /** Reads the database as a run does. */
+    export const probe = server(() => ask<Snapshot[]>({ boards: [], overlap: null }));
+
     /** Commits a change, once for each id, and publishes it. */
     export const write = server(async (board: string, id: string) => {
       await ask({ board, id });

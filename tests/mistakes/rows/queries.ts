@@ -83,7 +83,7 @@ export const mistakes: readonly Mistake[] = [
     edits: liveGuestBook({ publishes: 'await publish("guests");', list: "names.value.sort()" }),
     act: (page) => sign(page, "Katherine"),
     places: ["overlay"],
-    at: `${VIEW}:27`,
+    at: `${VIEW}:25`,
     says: "Cannot assign to read only property",
     fix: "Copy it, as in `[...list.value].sort()`",
   },
