@@ -1,5 +1,5 @@
-// Compares this tree with another revision: both serve the same application, in alternation. Exits with status 1 if this tree
-// is slower.
+// Compares this tree with another revision: both build and serve bench/app, in alternation. Exits with status 1 if this tree
+// is slower, or needs more memory.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,15 +7,18 @@ import { join } from "node:path";
 import { fail, run } from "../scripts/setup.mjs";
 import { FORMS } from "./calls/forms.mjs";
 import { callOf } from "./calls/target.mjs";
-import { build, buildApp, root, startApp } from "./lib/app.mjs";
+import { buildApp, root, startApp } from "./lib/app.mjs";
 import { browserHeaders } from "./lib/load.mjs";
 import { median, spread, table } from "./lib/numbers.mjs";
 import { measure } from "./lib/rounds.mjs";
 import { tsweb } from "./live/contestants.mjs";
 import { measureDelivery } from "./live/delivery.mjs";
 
-/** The least ratio to the other revision, by processor time. Differences below it are within the noise of the machine. */
-const LEAST = 0.93;
+/**
+ * The least ratio to the other revision, by processor time, and by the memory of an idle stream. Differences below it are within the
+ * noise of the machine.
+ */
+const LEAST = { calls: 0.93, pages: 0.93, deliveries: 0.97, "memory of an idle stream": 0.97 };
 
 /** 900 messages: a channel keeps 1,000, so that a slow reader gets no gap. */
 const DELIVERIES = { connections: 1_000, rate: 300, seconds: 2 };
@@ -26,30 +29,38 @@ const DELIVERIES = { connections: 1_000, rate: 300, seconds: 2 };
  */
 export async function guard(revision, options) {
   const rows = await compareWith(revision, options);
-  const cells = rows.map(([name, ratios]) => [name, spread(ratios)]);
-  console.log(`\n## This tree, of ${revision}, by processor time\n\n${table(["", "ratio"], cells)}`);
-  const slower = rows.filter(([, ratios]) => median(ratios) < LEAST).map(([name]) => name);
-  if (slower.length > 0) fail(`\nSlower than ${revision} (below ${LEAST}): ${slower.join(", ")}.`);
+  const cells = rows.map(({ name, unit, own, other }) => [
+    name,
+    ...[other, own].map((values) => `${median(values).toFixed(1)} ${unit}`),
+    spread(ratios({ own, other })),
+    String(LEAST[name]),
+  ]);
+  const head = ["", revision, "this tree", "ratio, by round", "least"];
+  console.log(`\n## This tree, of ${revision}\n\n${table(head, cells)}`);
+  const worse = rows.filter((row) => median(ratios(row)) < LEAST[row.name]).map(({ name }) => name);
+  if (worse.length > 0) fail(`\nWorse than ${revision}: ${worse.join(", ")}.`);
 }
 
-/** Returns the ratios of each kind, by round. */
+const ratios = ({ own, other }) => own.map((value, round) => other[round] / value);
+
+/** Returns what each kind takes in each round, in both revisions. */
 async function compareWith(revision, { rounds, seconds, connections }) {
   const other = checkOut(revision);
   try {
     const load = { rounds, seconds, connections, warmUp: 2 };
     buildApp();
-    build(join(other.dir, "bench", "app"));
+    buildApp(other.app, other.dir);
     return [
-      ["calls", await guardRequests(other, load, callTo)],
-      ["pages", await guardRequests(other, load, pageOf)],
-      ["deliveries", await guardDeliveries(other, rounds)],
+      { name: "calls", unit: "µs", ...(await guardRequests(other, load, callTo)) },
+      { name: "pages", unit: "µs", ...(await guardRequests(other, load, pageOf)) },
+      ...(await guardDeliveries(other, rounds)),
     ];
   } finally {
     other.remove();
   }
 }
 
-/** Checks out a revision into a temporary folder, with this application and these packages, and builds it. */
+/** Checks out a revision into a temporary folder, with this tree's `bench/app` and packages, and builds its package. */
 function checkOut(revision) {
   const dir = mkdtempSync(join(tmpdir(), "tsweb-guard-"));
   const remove = () => {
@@ -92,22 +103,23 @@ async function guardRequests({ app }, load, targetOf) {
       servers.map((server) => ({ ...server, target: targetOf(server) })),
       load,
     );
-    return rows[1].cpu.map((micros, round) => rows[0].cpu[round] / micros);
+    return { other: rows[0].cpu, own: rows[1].cpu };
   } finally {
     await Promise.all(servers.map(({ end }) => end()));
   }
 }
 
 async function guardDeliveries({ app }, rounds) {
-  const ratios = [];
+  const deliveries = { name: "deliveries", unit: "µs", own: [], other: [] };
+  const memory = { name: "memory of an idle stream", unit: "KiB", own: [], other: [] };
   for (let round = 0; round < rounds; round++) {
-    const cpu = {};
-    for (const cwd of round % 2 === 0 ? [app, undefined] : [undefined, app]) {
-      const contestant = { ...tsweb, start: () => tsweb.start(cwd ? { cwd } : {}) };
-      cpu[cwd ? "other" : "own"] = (await measureDelivery(contestant, DELIVERIES)).cpu;
+    for (const revision of round % 2 === 0 ? ["other", "own"] : ["own", "other"]) {
+      const start = () => tsweb.start(revision === "other" ? { cwd: app } : {});
+      const { cpu, kib } = await measureDelivery({ ...tsweb, start }, DELIVERIES);
+      deliveries[revision].push(cpu);
+      memory[revision].push(kib);
     }
-    ratios.push(cpu.other / cpu.own);
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
-  return ratios;
+  return [deliveries, memory];
 }

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { buildApp, startApp } from "./lib/app.mjs";
+import { buildApp, siteFolder, startApp } from "./lib/app.mjs";
 import { browserHeaders } from "./lib/load.mjs";
 import { table } from "./lib/numbers.mjs";
 import { cpuMs, layout, pinned } from "./lib/processes.mjs";
@@ -25,7 +25,7 @@ const WAYS = [
 
 /** Measures all ways. @returns Markdown */
 export async function queries({ connections, seconds }) {
-  buildApp();
+  buildApp(siteFolder);
   const results = [];
   for (const way of WAYS) {
     results.push(await measure(way, { connections, seconds }));
@@ -55,6 +55,7 @@ export async function queries({ connections, seconds }) {
 
 async function measure({ name, open }, { connections, seconds }) {
   const server = await startApp({
+    cwd: siteFolder,
     env: { WEB_TRUST_PROXY: "1", WEB_MAX_STREAMS_PER_CLIENT: "100000" },
     files: connections + 1_000,
   });
@@ -73,17 +74,14 @@ async function measure({ name, open }, { connections, seconds }) {
   const pages = startPages();
   try {
     const handle = open ? await call(open) : null;
-    const body = handle
-      ? { queries: [`${handle.query}~${handle.v}`] }
-      : { feeds: [await call("issue_feed", { name: "b" })] };
+    const body = handle ? { queries: [`${handle.query}~${handle.v}`] } : { feeds: [await call("open_channel")] };
     await pages.send({ address: server.address, connections, body: JSON.stringify(body) });
     let count = 0;
     let askedBytes = 0;
     const change = async () => {
       count++;
-      if (open) return call("change_row", { count });
-      await call("publish_tick", { name: "b", message: { n: count, text: "" } });
-      askedBytes += (await pages.send({ ask: "read_rows" })).bytes;
+      await call("change_row", { count });
+      if (!open) askedBytes += (await pages.send({ ask: "read_rows" })).bytes;
     };
     for (let i = 0; i < 3; i++) await change(); // the first ones are compiled
     await sleep(2_000);

@@ -1,4 +1,4 @@
-import { type int, publish, query, server } from "tsweb";
+import { channel, type int, publish, query, server } from "tsweb";
 
 const rows = Array.from({ length: 100 }, (_, id) => ({
   ...{ id, title: `The title of row ${id}`, author: `user ${id % 7}`, text: "What somebody wrote. ".repeat(3) },
@@ -14,7 +14,8 @@ export const board_page = query({ on: ["board"] }, () => ({ rows }));
 export const open_rows = server(() => board_rows.live());
 export const open_page = server(() => board_page.live());
 
-/** What browsers call that ask again. */
+/** What pages subscribe to that ask again, and what they call then. */
+export const open_channel = server(() => channel("board"));
 export const read_rows = server(() => rows);
 
 /** Changes one row, and publishes it. */

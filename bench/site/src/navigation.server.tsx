@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Head, Later, type Markup, NotFound, page } from "tsweb";
-import { Counter } from "./counter.tsx";
-import { rows } from "./rows.ts";
+import { Counter } from "../../app/src/counter.tsx";
+import { rows } from "../../app/src/rows.ts";
 
 /** How long the part of the slow page takes. */
 const PART_MS = 2_000;
