@@ -2,6 +2,7 @@ import { h } from "preact";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
 import type { App } from "../app.ts";
+import { MAX_BYTES, MemoryOutcomes } from "../backends/memory/bus.ts";
 import { RPCError } from "../errors.ts";
 import { redirect, request } from "../http/index.ts";
 import { session } from "../session/index.ts";
@@ -9,6 +10,13 @@ import { MAX_OUTCOME_BYTES } from "./run-once.ts";
 import type { ServerOptions } from "./server.ts";
 
 const KEY = "0123456789abcdef";
+
+interface CallOptions {
+  /** The address of the client. */
+  readonly address?: string;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal | null;
+}
 
 /** Returns an application with an idempotent function, how often it ran, and a function that calls it. */
 function createOnceApp(run: (text: string) => unknown = (text) => text, options: ServerOptions = {}) {
@@ -24,12 +32,7 @@ function createOnceApp(run: (text: string) => unknown = (text) => text, options:
   const login = compiledServer("login", (id: string) => session.login(id), { params: { id: "any" } });
   const page = compiledPage("/", () => h("form", { action: save as unknown as string }, h("input", { name: "text" })));
   const app = createTestApp({ save, login, page }, { rate: false });
-  const call = async (
-    text: string,
-    key?: string,
-    headers: Record<string, string> = {},
-    signal: AbortSignal | null = null,
-  ) => {
+  const call = async (text: string, key?: string, { address, headers, signal = null }: CallOptions = {}) => {
     const response = await app.fetch(
       new Request("http://shop.example/__web/rpc/save", {
         method: "POST",
@@ -37,6 +40,7 @@ function createOnceApp(run: (text: string) => unknown = (text) => text, options:
         body: JSON.stringify({ args: { text } }),
         signal,
       }),
+      address === undefined ? {} : { address },
     );
     return { status: response.status, headers: response.headers, body: await response.json() };
   };
@@ -79,9 +83,9 @@ describe("a call of an idempotent function", () => {
     await call("a");
     expect(count.runs).toBe(5);
     const [ada, bob] = [await signIn(app, "ada"), await signIn(app, "bob")];
-    await call("a", KEY, { cookie: ada });
-    await call("a", KEY, { cookie: bob });
-    await call("a", KEY, { cookie: ada });
+    await call("a", KEY, { headers: { cookie: ada } });
+    await call("a", KEY, { headers: { cookie: bob } });
+    await call("a", KEY, { headers: { cookie: ada } });
     expect(count.runs).toBe(7);
   });
 
@@ -149,7 +153,7 @@ describe("a call of an idempotent function", () => {
       leaving.abort();
       request.signal.throwIfAborted();
     });
-    await call("a", KEY, {}, leaving.signal).catch(() => undefined);
+    await call("a", KEY, { signal: leaving.signal }).catch(() => undefined);
     await expect.poll(async () => (await call("a", KEY)).body.error?.details).toEqual({ unknown: true });
     expect(count.runs).toBe(1);
   });
@@ -180,21 +184,53 @@ describe("a call of an idempotent function", () => {
     expect(count.runs).toBe(0);
   });
 
-  it("keeps up to 4 MiB for a client, and is refused without running above it [ONCE-6]", async () => {
+  it.each([
+    ["an address", () => "203.0.113.1"],
+    ["the addresses of one network /64", (run: number) => `2001:db8:0:1::${run.toString(16)}`],
+  ])("keeps up to 4 MiB for %s, and is refused without running above it [ONCE-6]", async (_, addressOf) => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] }); // the count decreases with time
-    onTestFinished(() => void vi.useRealTimers());
+    const write = vi.spyOn(MemoryOutcomes.prototype, "write");
+    onTestFinished(() => {
+      vi.useRealTimers();
+      write.mockRestore();
+    });
     const { app, call, count } = createOnceApp((text) => text);
     const recordBytes = 512;
     const envelope = JSON.stringify({ kind: "success", json: JSON.stringify("") }).length;
+    const callAnew = (text: string) => call(text, `${KEY}-${count.runs}`, { address: addressOf(count.runs) });
     /** Calls with a new key, so that as many bytes are kept. */
-    const keep = (bytes: number) => call("x".repeat(bytes - recordBytes - envelope), `${KEY}-${count.runs}`);
+    const keep = (bytes: number) => callAnew("x".repeat(bytes - recordBytes - envelope));
+    await call("of another client", KEY, { address: "198.51.100.1" });
     for (let i = 0; i < 127; i++) expect((await keep(32 * 1024)).status).toBe(200);
     expect((await keep(31 * 1024)).status).toBe(200); // below: 1 KiB is left
     expect((await keep(1024)).status).toBe(200); // exactly 4 MiB
-    expect((await call("a", KEY)).body.error.code).toBe("rate_limited");
-    expect(count.runs).toBe(129);
-    const cookie = await signIn(app, "ada");
-    expect((await call("a", KEY, { cookie })).status).toBe(200); // another client
+    expect((await callAnew("a")).body.error.code).toBe("rate_limited");
+    expect(count.runs).toBe(130);
+    expect((write.mock.contexts[0] as MemoryOutcomes).bytes).toBeLessThan(MAX_BYTES / 8); // the share of one client
+    expect((await call("a", KEY, { address: "2001:db8:0:2::1" })).status).toBe(200);
+    await call("of another client", KEY, { address: "198.51.100.1" });
+    expect(count.runs).toBe(131);
+    const headers = { cookie: await signIn(app, "ada") };
+    expect((await call("a", KEY, { headers, address: addressOf(0) })).status).toBe(200); // another client
+  });
+
+  it("is refused without running while the memory of all outcomes is used up, and drops none of them [ONCE-13]", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined); // the error of the store
+    const write = vi.spyOn(MemoryOutcomes.prototype, "write");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { call, count } = createOnceApp((text) => text);
+    const first = await call("first", KEY);
+    const store = write.mock.contexts[0] as MemoryOutcomes;
+    const claimBytes = 256 + 2 * "?0123456789abcdef".length;
+    const fill = (bytes: number) => store.claim(`${bytes}`, "x".repeat((bytes - 256) / 2));
+    await fill(MAX_BYTES - store.bytes - claimBytes - 1_000); // below: a claim and its outcome fit
+    expect((await call("a", KEY)).status).toBe(200);
+    await fill(MAX_BYTES - store.bytes); // exactly the maximum
+    expect((await call("b", KEY)).status).toBe(500);
+    expect(count.runs).toBe(2);
+    expect((await call("first", KEY)).body).toEqual(first.body);
+    expect((await call("a", KEY)).status).toBe(200);
+    expect(count.runs).toBe(2);
   });
 
   it("runs once more if a byte is left of 4 MiB, and not after that", async () => {

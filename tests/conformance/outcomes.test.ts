@@ -1,5 +1,7 @@
 /** The stores of outcomes of idempotent functions: the same over every bus. */
 import { randomUUID } from "node:crypto";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
@@ -64,17 +66,45 @@ describe("outcomes in memory", () => {
     expect(await outcomes.claim("a", "2")).toBeNull();
   });
 
-  it("take at most their maximum, and drop the oldest above it", async () => {
+  it("take at most their maximum, refuse records above it, and drop none", async () => {
     const outcomes = new MemoryOutcomes(() => 0, 3 * 1256);
-    for (const key of ["a", "b", "c"]) await outcomes.claim(key, "x".repeat(500));
+    await outcomes.claim("a", "x".repeat(500));
+    await outcomes.claim("b", "x".repeat(500));
+    await outcomes.claim("c", "?"); // below
+    await expect(outcomes.write("c", "x".repeat(501))).rejects.toThrow(
+      /take 3768 bytes of memory, which is their maximum/,
+    );
+    expect(await outcomes.claim("c", "")).toBe("?");
+    await outcomes.write("c", "x".repeat(500)); // exactly the maximum
     expect(outcomes.bytes).toBe(3 * 1256);
-    await outcomes.claim("d", "x".repeat(500));
-    expect(outcomes.bytes).toBe(3 * 1256);
-    expect(await outcomes.claim("b", "")).not.toBeNull();
-    expect(await outcomes.claim("a", "")).toBeNull();
+    await expect(outcomes.claim("d", "")).rejects.toThrow(/which is their maximum/);
+    for (const key of ["a", "b", "c"]) expect(await outcomes.claim(key, "")).toHaveLength(500);
     await outcomes.remove("b");
-    await outcomes.remove("c");
-    await outcomes.remove("d");
-    expect(outcomes.bytes).toBe(256);
+    expect(await outcomes.claim("d", "x".repeat(500))).toBeNull();
+    for (const key of ["a", "c", "d"]) await outcomes.remove(key);
+    expect(outcomes.bytes).toBe(0);
+  });
+});
+
+describe("outcomes in NATS", () => {
+  it("are refused by a full stream, which drops none", async () => {
+    const server = await NatsServer.start();
+    const bus = nats(server.url);
+    const connection = await connect({ servers: server.url });
+    try {
+      const store = bus.outcomes as OutcomeStore;
+      await store.claim("first", "x".repeat(500));
+      const { streams } = await jetstreamManager(connection);
+      const stream = (await streams.list().next()).find(({ config }) => config.name.startsWith("tsweb-once-"));
+      if (!stream) throw new Error("The bus has created no stream of outcomes.");
+      await streams.update(stream.config.name, { ...stream.config, max_bytes: 2_048 });
+      await store.claim("second", "x".repeat(500));
+      await expect(store.claim("third", "x".repeat(1_500))).rejects.toThrow(/maximum bytes/);
+      for (const key of ["first", "second"]) expect(await store.claim(key, "")).toHaveLength(500);
+    } finally {
+      await connection.close();
+      await bus.close();
+      await server.stop();
+    }
   });
 });

@@ -291,7 +291,8 @@ export interface PresenceWatch {
 export const OUTCOME_MS = 10 * 60 * 1000;
 
 /**
- * Where processes keep what idempotent functions led to, for {@link OUTCOME_MS} each. Keys are texts of base64url.
+ * Where processes keep what idempotent functions led to, for {@link OUTCOME_MS} each. Keys are texts of base64url. A store that is full
+ * refuses new records, and never drops one: its submission could run twice.
  *
  * @see docs/protocol.md 15.8
  */
@@ -301,7 +302,7 @@ export interface OutcomeStore {
    * one key at once, in any processes, exactly one stores its text. After a lost reply, it may resolve with the text of the
    * caller itself.
    *
-   * @throws Error if the server did not respond in time
+   * @throws Error if the server did not respond in time, or if the store is full
    */
   claim(key: string, text: string): Promise<string | null>;
   /** Replaces the text of a key. */

@@ -138,8 +138,8 @@ export function isMemoryBus(bus: Bus): boolean {
   return bus instanceof MemoryBus;
 }
 
-/** The memory of all records, in bytes. The oldest ones are dropped above it. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** The memory of all records, in bytes. Nothing is stored above it: a submission whose record was dropped could run twice. */
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What a record takes besides its text, in bytes. */
 const RECORD_BYTES = 256;
@@ -162,6 +162,7 @@ export class MemoryOutcomes implements OutcomeStore {
     return this.#bytes;
   }
 
+  /** @throws Error if the memory of all records is used up */
   async claim(key: string, text: string): Promise<string | null> {
     this.#expire();
     const record = this.#records.get(key);
@@ -170,6 +171,7 @@ export class MemoryOutcomes implements OutcomeStore {
     return null;
   }
 
+  /** @throws Error if the memory of all records is used up: the record then keeps its text */
   async write(key: string, text: string): Promise<void> {
     this.#expire();
     this.#set(key, text);
@@ -181,13 +183,12 @@ export class MemoryOutcomes implements OutcomeStore {
   }
 
   #set(key: string, text: string): void {
-    void this.remove(key); // it is removed at once
+    const earlier = this.#records.get(key);
+    const bytes = this.#bytes + sizeOf(text) - (earlier ? sizeOf(earlier.text) : 0);
+    if (bytes > this.#maxBytes) throw fullError(this.#maxBytes);
+    this.#records.delete(key); // the order is that of the expiry
     this.#records.set(key, { text, expiresAtMs: this.#now() + OUTCOME_MS });
-    this.#bytes += sizeOf(text);
-    for (const oldest of this.#records.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
-      void this.remove(oldest);
-    }
+    this.#bytes = bytes;
   }
 
   #expire(): void {
@@ -200,4 +201,11 @@ export class MemoryOutcomes implements OutcomeStore {
 
 function sizeOf(text: string): number {
   return RECORD_BYTES + 2 * text.length;
+}
+
+function fullError(maxBytes: number): Error {
+  return new Error(
+    `The outcomes of idempotent functions take ${maxBytes} bytes of memory, which is their maximum, so a submission was refused. ` +
+      "They are kept for 10 minutes. Return less from these functions, or set WEB_BUS_URL to keep outcomes in Redis or NATS.",
+  );
 }

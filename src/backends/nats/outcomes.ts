@@ -5,7 +5,7 @@ import { describeCreationError, isStreamNotFound, isWrongLastSequence } from "./
 
 const NANOSECONDS = 1_000_000; // per millisecond
 
-/** The bytes of all records. The server removes the oldest ones above it. */
+/** The bytes of all records. The server refuses further ones above it. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** The options of {@link natsOutcomes}. */
@@ -63,7 +63,7 @@ async function createStream(
   { name, subjects }: { readonly name: string; readonly subjects: string[] },
 ): Promise<void> {
   const config = {
-    ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "old" },
+    ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "new" },
     ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NANOSECONDS },
   } satisfies Partial<StreamConfig>;
   await untilDisconnect(manager.streams.add(config)).catch(async (error: unknown) => {
