@@ -3,31 +3,51 @@ import { setTimeout as wait } from "node:timers/promises";
 
 const TIMEOUT_MS = 30_000;
 
-/** How long the pointer rests on a link before the click, and how long a page rests before the next step. */
-const REST_MS = 1_000;
+/** How long the pointer rests on a link: Chromium waits for 200 ms, and the prefetch takes a round trip or two. */
+export const HOVER_MS = 1_000;
 
-const HOVERED = 1001;
-const CLICKED = 1002;
+/** How long a page rests before the next step. */
+const REST_MS = 300;
+
+/** The clicks and returns of a visit that are measured, after one that is not. */
+const CLICKS = 8;
+const COLD_CLICKS = 2;
+const FIRST_BYTES = 3;
+
+const FIRST_ORDER = 1001;
 
 /**
- * Visits the pages of a site in a new profile. Returns the times in milliseconds.
+ * Visits the pages of a site in a new profile. Returns times in milliseconds, several of each kind.
  *
- * `hovered` and `clicked` begin with the click, `back` with `history.back()`, the others with the start of the request. Pages of documents and
- * of a router in the browser are measured alike: in the first frame that shows the heading of the page.
+ * `hovered` and `clicked` begin with the input event of the click, `back` with `history.back()`, the others with the start of the request.
+ * Pages of documents and of a router in the browser are measured alike: until the first frame that shows the heading of the page.
+ * `prefetched` and `restored` count the documents that came from a prefetch, and those that Chromium had kept for Back.
  */
-export async function measureVisit(browser, address) {
+export async function measureVisit(browser, { address, hydrates }) {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   await page.addInitScript(recordFrames);
   try {
-    await open(page, `${address}/navigation`, "Orders");
-    const hovered = await measureClick(page, HOVERED, REST_MS);
-    const back = await measureBack(page);
-    const clicked = await measureClick(page, CLICKED, 0);
-    await open(page, `${address}/navigation/orders/1003`, "Order 1003");
-    const plain = await navigationTimes(page);
-    return { hovered, back, clicked, plainFirstByte: plain.firstByte, ...(await measureSlow(page, address)) };
+    await openOrders(page, address, hydrates);
+    const [hovered, back, clicked] = [[], [], []];
+    let order = FIRST_ORDER;
+    let prefetched = 0;
+    let restored = 0;
+    for (let count = 0; count <= CLICKS; count++) {
+      const forward = await measureClick(page, order++, HOVER_MS);
+      const backward = await measureBack(page);
+      if (count === 0) continue;
+      hovered.push(forward.time);
+      back.push(backward.time);
+      if (forward.isPrefetched) prefetched++;
+      if (backward.isRestored) restored++;
+    }
+    for (let count = 0; count < COLD_CLICKS; count++) {
+      clicked.push((await measureClick(page, order++, 0)).time);
+      await measureBack(page);
+    }
+    return { hovered, back, clicked, prefetched, restored, ...(await measureSlow(page, address)) };
   } finally {
     await context.close();
   }
@@ -35,34 +55,37 @@ export async function measureVisit(browser, address) {
 
 /** Runs in each document: stores the time of the first frame that shows the expected heading, and that of the part. */
 function recordFrames() {
-  const store = (key) => sessionStorage.getItem(key) ?? sessionStorage.setItem(key, String(now()));
-  const now = () => performance.timeOrigin + performance.now();
+  const store = (key, time) => sessionStorage.getItem(key) ?? sessionStorage.setItem(key, String(time));
   const frame = () => {
     const heading = document.querySelector("h1")?.textContent;
     const hasPart = Boolean(document.querySelector("main #figures")?.checkVisibility());
     // The message is handled after this frame is painted. By then, another page may be expected.
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
-      if (heading && heading === sessionStorage.getItem("expected")) store("shown");
-      if (hasPart) store("part");
+      const time = performance.timeOrigin + performance.now(); // before the first use of the storage, which takes some milliseconds
+      if (heading && heading === sessionStorage.getItem("expected")) store("shown", time);
+      if (hasPart) store("part", time);
     };
     port2.postMessage(0);
     requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
-  addEventListener("click", () => sessionStorage.setItem("start", String(now())), { capture: true });
+  const setStart = ({ timeStamp }) => sessionStorage.setItem("start", String(performance.timeOrigin + timeStamp));
+  addEventListener("click", setStart, { capture: true });
+  addEventListener("pageshow", ({ persisted }) => sessionStorage.setItem("restored", persisted ? "1" : ""));
 }
 
-async function open(page, url, heading) {
-  await page.goto(url);
-  await page.waitForFunction((heading) => document.querySelector("h1")?.textContent === heading, heading);
-  await wait(REST_MS); // scripts, hydration and prefetches
+async function openOrders(page, address, hydrates) {
+  await page.goto(`${address}/navigation`);
+  if (hydrates) await page.waitForSelector("body[data-hydrated]");
+  await page.waitForLoadState("networkidle"); // also what is prefetched
+  await wait(REST_MS);
 }
 
 /** Makes the next page expected that has a heading. */
 const expectHeading = (page, heading) =>
   page.evaluate((heading) => {
-    sessionStorage.removeItem("shown");
+    for (const key of ["shown", "part", "restored"]) sessionStorage.removeItem(key);
     sessionStorage.setItem("expected", heading);
   }, heading);
 
@@ -73,7 +96,11 @@ async function measureClick(page, order, hoverMs) {
   await wait(hoverMs);
   await page.mouse.down();
   await page.mouse.up();
-  return timeSince(page);
+  const time = await timeSinceStart(page);
+  const isPrefetched = await page.evaluate(
+    () => performance.getEntriesByType("navigation")[0].deliveryType === "navigational-prefetch",
+  );
+  return { time, isPrefetched };
 }
 
 async function measureBack(page) {
@@ -85,28 +112,39 @@ async function measureBack(page) {
       history.back();
     });
   });
-  const time = await timeSince(page);
+  const time = await timeSinceStart(page);
+  const isRestored = await page.evaluate(() => sessionStorage.getItem("restored") === "1");
   await wait(REST_MS);
-  return time;
+  return { time, isRestored };
 }
 
 /** Waits until the expected page is shown. */
-async function timeSince(page) {
+async function timeSinceStart(page) {
   await page.waitForFunction(() => sessionStorage.getItem("shown"));
   return page.evaluate(() => Number(sessionStorage.getItem("shown")) - Number(sessionStorage.getItem("start")));
 }
 
+/** Measures first bytes in pairs: of a page, and of one with a part that takes 2 s. The last of these is watched to its end. */
 async function measureSlow(page, address) {
-  await expectHeading(page, "Figures");
-  await page.goto(`${address}/navigation/slow`);
+  const [plainFirstByte, slowFirstByte, difference] = [[], [], []];
+  for (let count = 1; count <= FIRST_BYTES; count++) {
+    await page.goto(`${address}/navigation/orders/${FIRST_ORDER}`);
+    const plain = await navigationTimes(page);
+    await wait(REST_MS);
+    await expectHeading(page, "Figures");
+    await page.goto(`${address}/navigation/slow`, { waitUntil: "commit" });
+    await page.waitForFunction(() => sessionStorage.getItem("shown"));
+    const slow = await navigationTimes(page);
+    plainFirstByte.push(plain.firstByte);
+    slowFirstByte.push(slow.firstByte);
+    difference.push(slow.firstByte - plain.firstByte);
+  }
   await page.waitForFunction(() => sessionStorage.getItem("part") && performance.timing.loadEventEnd > 0);
-  const { firstByte, complete, start } = await navigationTimes(page);
+  const { complete, start } = await navigationTimes(page);
   const since = (key) => page.evaluate((key) => Number(sessionStorage.getItem(key)), key).then((time) => time - start);
   return {
-    slowFirstByte: firstByte,
-    slowComplete: complete,
-    slowHeading: await since("shown"),
-    slowPart: await since("part"),
+    ...{ plainFirstByte, slowFirstByte, difference },
+    ...{ slowHeading: [await since("shown")], slowPart: [await since("part")], slowComplete: [complete] },
   };
 }
 

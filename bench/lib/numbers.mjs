@@ -6,6 +6,12 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** Returns the value below which a part of the values is, by the nearest rank. */
+export function quantile(values, part) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)];
+}
+
 /** Returns the slope of the line through values at equal distances of 1, by least squares. */
 export function slope(values) {
   const center = (values.length - 1) / 2;
