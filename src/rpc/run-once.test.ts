@@ -2,7 +2,7 @@ import { h } from "preact";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
 import type { App } from "../app.ts";
-import { MAX_BYTES, MemoryOutcomes } from "../backends/memory/bus.ts";
+import { MAX_STORED_BYTES, MemoryOutcomes } from "../backends/memory/index.ts";
 import { RPCError } from "../errors.ts";
 import { redirect, request } from "../http/index.ts";
 import { session } from "../session/index.ts";
@@ -206,7 +206,7 @@ describe("a call of an idempotent function", () => {
     expect((await keep(1024)).status).toBe(200); // exactly 4 MiB
     expect((await callAnew("a")).body.error.code).toBe("rate_limited");
     expect(count.runs).toBe(130);
-    expect((write.mock.contexts[0] as MemoryOutcomes).bytes).toBeLessThan(MAX_BYTES / 8); // the share of one client
+    expect((write.mock.contexts[0] as MemoryOutcomes).bytes).toBeLessThan(MAX_STORED_BYTES / 8); // the share of one client
     expect((await call("a", KEY, { address: "2001:db8:0:2::1" })).status).toBe(200);
     await call("of another client", KEY, { address: "198.51.100.1" });
     expect(count.runs).toBe(131);
@@ -223,9 +223,9 @@ describe("a call of an idempotent function", () => {
     const store = write.mock.contexts[0] as MemoryOutcomes;
     const claimBytes = 256 + 2 * "?0123456789abcdef".length;
     const fill = (bytes: number) => store.claim(`${bytes}`, "x".repeat((bytes - 256) / 2));
-    await fill(MAX_BYTES - store.bytes - claimBytes - 1_000); // below: a claim and its outcome fit
+    await fill(MAX_STORED_BYTES - store.bytes - claimBytes - 1_000); // below: a claim and its outcome fit
     expect((await call("a", KEY)).status).toBe(200);
-    await fill(MAX_BYTES - store.bytes); // exactly the maximum
+    await fill(MAX_STORED_BYTES - store.bytes); // exactly the maximum
     expect((await call("b", KEY)).status).toBe(500);
     expect(count.runs).toBe(2);
     expect((await call("first", KEY)).body).toEqual(first.body);

@@ -139,7 +139,7 @@ export function isMemoryBus(bus: Bus): boolean {
 }
 
 /** The memory of all records, in bytes. Nothing is stored above it: a submission whose record was dropped could run twice. */
-export const MAX_BYTES = 64 * 1024 * 1024;
+export const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
 /** What a record takes besides its text, in bytes. */
 const RECORD_BYTES = 256;
@@ -152,7 +152,7 @@ export class MemoryOutcomes implements OutcomeStore {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(now: () => number, maxBytes = MAX_BYTES) {
+  constructor(now: () => number, maxBytes = MAX_STORED_BYTES) {
     this.#now = now;
     this.#maxBytes = maxBytes;
   }

@@ -1,1 +1,1 @@
-export { isMemoryBus, memory } from "./bus.ts";
+export { isMemoryBus, MAX_STORED_BYTES, MemoryOutcomes, memory } from "./bus.ts";
