@@ -10,8 +10,15 @@ import {
   releaseSentHeaders,
   writeHeadWithLength,
 } from "./fast/index.ts";
-import { abortResponse, closesConnection, endAfterBody, isClosed } from "./response-end.ts";
-import { destroyIfDisconnected, destroyIfStalled, hidesProgressOfWrite } from "./stalled-clients.ts";
+import {
+  abortResponse,
+  closesConnection,
+  destroyIfDisconnected,
+  destroyIfStalled,
+  endAfterBody,
+  hidesProgressOfWrite,
+  isClosed,
+} from "./response-end.ts";
 
 /**
  * Writes a response of an application to Node's response.
