@@ -3,27 +3,21 @@
  * stream lines and events, feeds, positions, signatures, and serialised values. It also runs in the browser, so it
  * imports only errors.ts and does not use the document.
  */
-export { authorizationOf, BEARER_TOKEN, type BearerSource, checkBearerSource } from "./bearer.ts";
 export {
   type Arguments,
   abortable,
+  authorizationOf,
+  BEARER_TOKEN,
+  type BearerSource,
   type Call,
   type CallOptions,
   callError,
   cancelledError,
+  checkBearerSource,
   errorFromJson,
   readResult,
   toNamedArguments,
 } from "./call.ts";
-export type {
-  ChannelMessage,
-  Channels,
-  FeedMessage,
-  ListenedMessage,
-  MessageByName,
-  PublishArguments,
-  PublishedMessage,
-} from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
 export {
   EDIT_AGE_HEADER,
@@ -53,6 +47,15 @@ export {
   reactMessage,
   unrenderableMessage,
 } from "./element-checks.ts";
+export type {
+  ChannelMessage,
+  Channels,
+  FeedMessage,
+  ListenedMessage,
+  MessageByName,
+  PublishArguments,
+  PublishedMessage,
+} from "./feed.ts";
 export { type Feed, readFeed } from "./feed.ts";
 export {
   FEED_MAC_BYTES,
