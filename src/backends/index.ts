@@ -14,5 +14,4 @@ export {
   type ReadResult,
 } from "./bus/index.ts";
 export { isMemoryBus, memory } from "./memory/index.ts";
-export { type BusSource, openBus, redisOf, startBus } from "./open-bus.ts";
-export { openRateStore } from "./open-rate-store.ts";
+export { type BusSource, openBus, openRateStore, redisOf, startBus } from "./open-bus.ts";

@@ -1,12 +1,9 @@
 import type { StreamConfig } from "@nats-io/jetstream";
 import { REMEMBER_FINGERPRINT_MS } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
-import { describeCreationError, isStreamNotFound } from "./stream.ts";
+import { describeCreationError, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
 
 const NANOSECONDS = 1_000_000; // per millisecond
-
-/** The code of the server's error that another message was stored in the meantime. */
-const WRONG_LAST_SEQUENCE = 10_071;
 
 /** How often a claim of an empty namespace is tried again when another process is faster. */
 const MAX_ATTEMPTS = 10;
@@ -90,8 +87,4 @@ function streamOf(namespace: string, replicas: number) {
     ...{ max_msgs_per_subject: 1, max_msgs: 64, max_bytes: 65_536, max_age: REMEMBER_FINGERPRINT_MS * NANOSECONDS },
   } satisfies Partial<StreamConfig>;
   return { name, prefix, config };
-}
-
-function isWrongLastSequence(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === WRONG_LAST_SEQUENCE;
 }

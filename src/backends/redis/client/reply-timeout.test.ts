@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { closeWhenSilent } from "./reply-timeout.ts";
+import { closeWhenSilent } from "./lazy-client.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
