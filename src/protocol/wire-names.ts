@@ -7,7 +7,7 @@
 /** The path of a server function is this prefix, followed by its percent-encoded name. @see docs/protocol.md 3.1 */
 export const RPC_PREFIX = "/__web/rpc/";
 
-/** The path at which a page asks for the tag of the client's sign-in. @see docs/protocol.md 7.10 */
+/** The path at which a page requests the tag of the client's sign-in. @see docs/protocol.md 7.10 */
 export const SESSION_PATH = "/__web/session";
 
 /** The path of the OpenAPI document, which only the development server serves. @see docs/protocol.md 12.3 */

@@ -147,7 +147,7 @@ function respondWithTag(context: RequestContext): HandlerResponse {
 }
 
 /**
- * Asks for the user of a bearer token, then runs `before`. Returns the response of a request that may not pass.
+ * Identifies the user of a bearer token, then runs `before`. Returns the response of a request that may not pass.
  *
  * @param path the path below the base, percent-encoded; `null` outside the base
  */

@@ -26,7 +26,7 @@ export function bearerHeader(inbound: InboundRequest, { authenticate }: Pick<Sit
 }
 
 /**
- * Asks `authenticate` of the application for the user of a request with a bearer token: a call, a form that a script sends, an
+ * Calls `authenticate` of the application for the user of a request with a bearer token: a call, a form that a script sends, an
  * event stream, a poll or a route. On pages and their forms, which only browsers request, the header has no effect.
  *
  * It fails closed: a request whose token is refused, or could not be checked, does not pass with its session cookie either.
@@ -53,7 +53,7 @@ export function* identify(
     requireLeft(yield* awaitMaybe(limits.countAddress(context, counted))); // before anything is read for the token
     const isAccepted = yield* awaitMaybe(identifyBearer(context, token, { authenticate, sessions, log }));
     if (isAccepted) return null;
-    // Not asked before: a valid token must pass when others of its address have sent refused ones.
+    // Not counted before: a valid token must pass when others of its address have sent refused ones.
     requireLeft(yield* awaitMaybe(limits.countRefusedCredentials(context)));
     throw invalidTokenError();
   } catch (error) {

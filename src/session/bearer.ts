@@ -19,8 +19,8 @@ const TIMEOUT_MS = 5_000;
 /** How long an answer counts for a function that is about to run, in milliseconds. */
 const FRESH_MS = 5_000;
 
-/** How often an open stream asks again, in milliseconds. */
-const ASK_AGAIN_MS = 60_000;
+/** How often an open stream calls `authenticate` again, in milliseconds. */
+const AUTHENTICATE_AGAIN_MS = 60_000;
 
 /** After how many failures in a row an open stream ends: about three minutes without an answer. */
 const MAX_FAILURES = 3;
@@ -41,7 +41,7 @@ interface BearerSettings {
 }
 
 /**
- * Asks `authenticate` for the user of a bearer token. From then on, the request has this user, and no session cookie is read
+ * Calls `authenticate` for the user of a bearer token. From then on, the request has this user, and no session cookie is read
  * or set for it, whatever the answer is.
  *
  * @returns whether the token was accepted
@@ -55,7 +55,7 @@ export async function identifyBearer(
 ): Promise<boolean> {
   context.isBearer = true;
   const identity = new BearerIdentity(context, token, settings);
-  const session = await identity.ask();
+  const session = await identity.authenticate();
   if (session === undefined) throw unavailableError();
   if (session === null) return false;
   identity.accept(session);
@@ -64,8 +64,8 @@ export async function identifyBearer(
 }
 
 /**
- * Asks `authenticate` again if its last answer is older than five seconds, before a function runs: the body of the request or a
- * schema may have taken long. Returns nothing if it need not be asked, and for requests without a bearer token.
+ * Calls `authenticate` again if its last result is older than five seconds, before a function runs: the body of the request or a
+ * schema may have taken long. Returns nothing if it need not be called, and for requests without a bearer token.
  *
  * @throws RequestError (the promise) 401 if the token is refused now, 503 if `authenticate` fails
  * @see docs/protocol.md 3.2
@@ -94,8 +94,8 @@ class BearerIdentity {
   readonly #token: string;
   readonly #settings: BearerSettings;
   readonly #sid: string;
-  /** When the last answer was asked for, by `performance.now`. */
-  #askedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the last result was requested, by `performance.now`. */
+  #requestedAtMs = Number.NEGATIVE_INFINITY;
   #session: VerifiedSession | null = null;
 
   constructor(context: RequestContext, token: string, settings: BearerSettings) {
@@ -111,23 +111,23 @@ class BearerIdentity {
   }
 
   /**
-   * Asks for the user of the token. Never rejects.
+   * Calls `authenticate` for the user of the token. Never rejects.
    *
    * @returns the session; `null` if the token is refused; `undefined` if there is no answer, which is logged
    */
-  async ask(): Promise<VerifiedSession | null | undefined> {
+  async authenticate(): Promise<VerifiedSession | null | undefined> {
     const { authenticate, sessions, log } = this.#settings;
-    const askedAtMs = performance.now();
-    // Before the question: a revocation that comes later ends what the answer allows.
+    const requestedAtMs = performance.now();
+    // Before the call: a revocation that comes later ends what the result allows.
     const position = sessions.revocations.position;
-    const context = contextToAsk(this.#context);
+    const context = contextOfCall(this.#context);
     try {
       const answer = await withinTime(() => runInContext(context, () => authenticate(this.#token)));
       if (answer === null || answer === undefined) return null;
       const user = deepFreeze(checkBearerUser(answer));
       // The token now belongs to somebody else: what was started for the first user must not go on for the second.
       if (this.#session !== null && this.#session.user.sub !== user.sub) return null;
-      this.#askedAtMs = askedAtMs;
+      this.#requestedAtMs = requestedAtMs;
       const iat = Math.floor(Date.now() / 1000);
       const exp = Number.POSITIVE_INFINITY;
       return new VerifiedSession({ user, sid: this.#sid, iat, exp, position, isBearer: true });
@@ -146,11 +146,11 @@ class BearerIdentity {
 
   /** The contract is that of {@link renewIdentity}. */
   renew(): Promise<void> | undefined {
-    return performance.now() - this.#askedAtMs < FRESH_MS ? undefined : this.#renew();
+    return performance.now() - this.#requestedAtMs < FRESH_MS ? undefined : this.#renew();
   }
 
   async #renew(): Promise<void> {
-    const session = await this.ask();
+    const session = await this.authenticate();
     if (session === undefined) throw unavailableError();
     if (session === null) {
       this.#end();
@@ -160,8 +160,8 @@ class BearerIdentity {
   }
 
   /**
-   * Asks again every 60 seconds, for a response that goes on. Calls `onEnded` once when the token is refused, or has not been
-   * accepted three times in a row because `authenticate` fails.
+   * Calls `authenticate` again every 60 seconds, for a response that goes on. Calls `onEnded` once when the token is refused, or has
+   * not been accepted three times in a row because `authenticate` fails.
    *
    * @returns a function that ends this
    */
@@ -170,10 +170,10 @@ class BearerIdentity {
     let isOver = false;
     let failures = 0;
     const schedule = () => {
-      timer = runOutsideRequests(() => setTimeout(() => void askAgain(), ASK_AGAIN_MS).unref());
+      timer = runOutsideRequests(() => setTimeout(() => void authenticateAgain(), AUTHENTICATE_AGAIN_MS).unref());
     };
-    const askAgain = async () => {
-      const session = await this.ask();
+    const authenticateAgain = async () => {
+      const session = await this.authenticate();
       if (isOver) return; // the session was revoked meanwhile, or the response has ended
       failures = session === undefined ? failures + 1 : 0;
       if (session === null || failures === MAX_FAILURES) {
@@ -204,10 +204,10 @@ class BearerIdentity {
  * Returns a context in which `authenticate` is called: that of the request, without anything that the request has kept. In it
  * nobody is signed in, and what `once()` has stored for the request does not answer the question a second time.
  */
-function contextToAsk(context: RequestContext): RequestContext {
-  const asking = context.fork();
-  asking.isBearer = true;
-  return asking;
+function contextOfCall(context: RequestContext): RequestContext {
+  const forked = context.fork();
+  forked.isBearer = true;
+  return forked;
 }
 
 const FAILED = "authenticate of new App has failed, so that a bearer token could not be checked";
