@@ -1,8 +1,14 @@
 import { type ComponentChildren, h, type VNode } from "preact";
 import { describe, expect, it } from "vitest";
-import { compiledView } from "#test/compiled-app";
-import { renderPage } from "#test/render-page";
+import { compiledPage, compiledView } from "#test/compiled-app";
+import { later } from "#test/page-parts";
+import { pageSettings, renderPage } from "#test/render-page";
+import { requestContextOf } from "#test/request-context";
+import { run, runInContext } from "../http/index.ts";
+import type { Markup } from "../protocol/index.ts";
 import { Head } from "./document-elements.ts";
+import { handlePage } from "./handle-page.ts";
+import { type PageDefinition, pageOf } from "./page.ts";
 
 let line = 0;
 
@@ -142,4 +148,58 @@ it("markup that browsers keep is no error", async () => {
     h(Head, null, jsx("title", null, "x")),
   ]);
   expect([status, problem]).toEqual([200, ""]);
+});
+
+describe("the markup of a part", () => {
+  const row = () => jsx("tr", null, jsx("td", null, "cell")) as Markup;
+  const block = () => jsx("div", null) as Markup;
+
+  it.each<[string, () => ComponentChildren, RegExp]>([
+    [
+      "a block in rows",
+      () => jsx("table", null, jsx("tbody", null, later(block))),
+      /<div> cannot be inside <tbody>: browsers move it/,
+    ],
+    [
+      "a block in a paragraph, in a part of a part",
+      () =>
+        jsx(
+          "p",
+          null,
+          later(() => h("b", null, later(block))),
+        ),
+      /<div> cannot be inside <p>: browsers end the <p>/,
+    ],
+    [
+      "a row in a table",
+      () => jsx("table", null, later(row)),
+      /<tr> cannot be inside <table>: .*Write <table><tbody><tr>/,
+    ],
+  ])("is checked with the elements around it: %s", async (_, markup, message) => {
+    expect((await check(markup)).problem).toMatch(message);
+  });
+
+  it("may be rows of a body", async () => {
+    const { status, problem, body } = await check(() => jsx("table", null, jsx("tbody", null, later(row))));
+    expect([status, problem]).toEqual([200, ""]);
+    expect(body).toContain("<tbody><tr><td>cell</td></tr></tbody>");
+  });
+
+  it("has no row in a table as its fallback, of which browsers insert only the end into the body", async () => {
+    const page = pageOf(
+      compiledPage(
+        "/",
+        () =>
+          jsx(
+            "table",
+            null,
+            later(() => null, row()),
+          ) as Markup,
+      ),
+    );
+    const context = requestContextOf(new Request("http://a.example/", { headers: { "sec-fetch-mode": "navigate" } }));
+    const { settings, logged } = pageSettings({ development: true });
+    await runInContext(context, () => run(handlePage(context, page as PageDefinition, {}, settings)));
+    expect(logged.join()).toMatch(/<tr> cannot be inside <table> \(Later\): .*Write <table><tbody><tr>/);
+  });
 });

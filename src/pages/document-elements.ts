@@ -76,7 +76,7 @@ function record(element: "html" | "body", props: DocumentProps, component: This)
     throw new MarkupError(`<${name}> is used inside a view. Move it into the page, outside the view.`);
   }
   if (state.inHead) throw new MarkupError(`<${name}> is used inside <Head>. Move it out of <Head>, next to it.`);
-  if (state.parts.isRendering) throw new MarkupError(sentMessage(name));
+  if (state.parts.rendered) throw new MarkupError(sentMessage(name));
   const target = state.documentAttributes[element];
   (isInPlaceholder(component?.__v) ? target.page : target.layout).push(readAttributes(name, props));
   return null;
@@ -148,7 +148,7 @@ export function Head({ children }: { readonly children?: ComponentChildren }): n
   if (state.viewDepth > 0)
     throw new MarkupError("<Head> is used inside a view. Move it into the page, outside the view.");
   if (state.inHead) throw new MarkupError("<Head> is used inside another <Head>. Put its children into the outer one.");
-  if (state.parts.isRendering) throw new MarkupError(sentMessage("Head"));
+  if (state.parts.rendered) throw new MarkupError(sentMessage("Head"));
   state.head.push(children);
   return null;
 }

@@ -8,7 +8,7 @@
  * @see https://html.spec.whatwg.org/multipage/parsing.html#tree-construction
  */
 import { Fragment, type VNode } from "preact";
-import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";
+import { type ElementLocation, FALLBACK, MarkupError, type RenderState } from "./render-state.ts";
 
 /** Why an element cannot be where it is. */
 export interface NestingProblem {
@@ -120,6 +120,23 @@ export function textProblem(ancestors: readonly string[]): NestingProblem | unde
   if (!parent || parent.isForeign) return undefined;
   if (VOID.has(parent.name)) return contentProblem("", parent);
   return TABLE_STRUCTURE.has(parent.name) ? MOVED : undefined;
+}
+
+/**
+ * Returns why a part of a page cannot be inside an element; `undefined` if it can. Browsers parse a part as HTML, apart from its
+ * place, and find no place in text, in a template and, while scripts run, in `<noscript>`.
+ *
+ * @param ancestors as in {@link nestingProblem}
+ */
+export function partPlaceProblem(ancestors: readonly string[]): string | undefined {
+  const opaque = ancestors.find((name) => name === "template" || name === "noscript");
+  const [parent] = openElements(ancestors) ?? [];
+  const element = opaque ?? parent?.name;
+  if (opaque || (parent && !parent.isForeign && RAW_TEXT.has(parent.name)))
+    return `<Later> is used inside <${element}>, where browsers cannot insert a part. Put the whole <${element}> into the part.`;
+  if (!parent?.isForeign || parent.containsHtml) return undefined;
+  const root = ancestors.find((name) => name in CONTAINS_HTML);
+  return `<Later> is used inside <${root}>, where browsers would insert elements of HTML, which are not drawn. Put the whole <${root}> into the part.`;
 }
 
 const MOVED = problem(0, "move it in front of the table", "Put it into a <td>, a <th> or the <caption>.");
@@ -259,18 +276,21 @@ function isMarker({ name, isForeign }: OpenElement): boolean {
 /** A node with the fields that Preact's types omit: its parent, and its location in development. */
 type LinkedNode = VNode & { readonly __?: LinkedNode | null; readonly __source?: ElementLocation };
 
+/** An element around a node. One around a part has no location. */
+type SurroundingElement = Pick<LinkedNode, "type" | "__source">;
+
 /**
  * Checks that browsers put an element where its markup has it. In development only.
  *
- * HTML of `dangerouslySetInnerHTML` is not checked. Elements that browsers insert into a table are a mistake in a view
- * only: elsewhere they change nothing.
+ * HTML of `dangerouslySetInnerHTML` is not checked. Elements that browsers insert into a table are a mistake in a view, a part and
+ * its fallback only: elsewhere they change nothing.
  *
  * @throws MarkupError for an element of the application. That of a package is logged, because the application cannot
  *   correct it
  */
 export function checkNesting(vnode: VNode, type: string, state: RenderState): void {
   if (state.inHead) return;
-  const nodes = elementsAround(vnode);
+  const nodes = elementsAround(vnode, state);
   const names = nodes.map((node) => String(node.type));
   const { type: inputType } = vnode.props as { readonly type?: unknown };
   const isHidden = type === "input" && String(inputType).toLowerCase() === "hidden";
@@ -284,12 +304,13 @@ interface ProblemLocation {
   readonly vnode: LinkedNode;
   readonly subject: string;
   /** The elements around the subject, the innermost first. */
-  readonly nodes: readonly LinkedNode[];
+  readonly nodes: readonly SurroundingElement[];
   readonly state: RenderState;
 }
 
 function report(problem: NestingProblem | undefined, { vnode, subject, nodes, state }: ProblemLocation): void {
-  if (!problem || (problem.isInsertion && state.viewDepth === 0)) return;
+  if (!problem || (problem.isInsertion && state.viewDepth === 0 && !state.parts.rendered && !isInFallback(vnode)))
+    return;
   const outer = nodes[problem.ancestor];
   const name = componentAround(vnode);
   const message =
@@ -300,10 +321,17 @@ function report(problem: NestingProblem | undefined, { vnode, subject, nodes, st
   state.warn?.(message);
 }
 
-function elementsAround(vnode: LinkedNode): LinkedNode[] {
-  const nodes: LinkedNode[] = [];
+/** Returns the elements around a node, the innermost first, and those around the part that it is in. */
+function elementsAround(vnode: LinkedNode, { parts }: RenderState): SurroundingElement[] {
+  const nodes: SurroundingElement[] = [];
   for (let node = vnode.__; node; node = node.__) if (typeof node.type === "string") nodes.push(node);
-  return nodes;
+  return parts.rendered ? [...nodes, ...parts.rendered.around.map((type) => ({ type }))] : nodes;
+}
+
+function isInFallback(vnode: LinkedNode): boolean {
+  for (let node = vnode.__; node; node = node.__)
+    if ((node.props as { readonly value?: unknown } | null)?.value === FALLBACK) return true;
+  return false;
 }
 
 /** Returns the name of the innermost component or view around a node; empty without one. Those of Preact are left out. */

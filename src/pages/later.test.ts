@@ -1,72 +1,28 @@
 import { h } from "preact";
 import { describe, expect, it } from "vitest";
-import { compiledPage, compiledView, createTestApp, getPage } from "#test/compiled-app";
+import { compiledPage, compiledView, getPage } from "#test/compiled-app";
+import { chunksOf, gate, later, next, partOf, pause, servePage } from "#test/page-parts";
 import { pageSettings } from "#test/render-page";
 import { requestContextOf } from "#test/request-context";
-import type { AppOptions } from "../app.ts";
-import { redirect, request, run, runInContext } from "../http/index.ts";
+import { request, run, runInContext } from "../http/index.ts";
 import { publish } from "../live/index.ts";
-import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { visitor } from "../testing/index.ts";
-import { Head, Html } from "./document-elements.ts";
 import { NotFound } from "./error-page.ts";
 import { handlePage } from "./handle-page.ts";
-import { Later } from "./later.ts";
 import { LATER_SCRIPT, LATER_SCRIPT_PATH } from "./later-script.ts";
-import { type PageDefinition, type PageOptions, pageOf } from "./page.ts";
+import { type PageDefinition, pageOf } from "./page.ts";
 
-type PartFunction = () => Markup | Promise<Markup>;
-
-const later = (children: PartFunction, fallback: Markup = null) => h(Later, { fallback, children });
 const whenDone = async <T>(wait: Promise<unknown>, show: () => T) => {
   await wait;
   return show();
 };
-const pause = (ms = 0) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** A promise and the function that resolves it. */
-function gate() {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
-
-/** Serves a page, and records the log. */
-function serve(render: () => Markup, { page = {}, ...options }: Partial<AppOptions> & { page?: PageOptions } = {}) {
-  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
-  const write = (level: string) => (fields: object, message?: string) => {
-    lines.push({ level, fields: fields as Record<string, unknown>, message: message ?? "" });
-  };
-  const log = { error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") };
-  const app = createTestApp({ home: compiledPage("/", render, page) }, { log, ...options } as Partial<AppOptions>);
-  const errors = () => lines.filter(({ level }) => level === "error");
-  const whole = async (init: RequestInit = {}, path = "/") => (await getPage(app, path, init)).text();
-  const navigate = (init: RequestInit = {}, path = "/") =>
-    getPage(app, path, { ...init, headers: { "sec-fetch-mode": "navigate", ...init.headers } });
-  return { app, lines, errors, whole, navigate };
-}
-
-/** Reads the chunks of a response, as texts. */
-async function* chunksOf(response: Response): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) yield decoder.decode(chunk);
-}
-
-async function next(chunks: AsyncGenerator<string>): Promise<string> {
-  const { value } = await chunks.next();
-  return value ?? "";
-}
-
-const partOf = (html: string) => /<template for="[0-9a-f]{12}-\d+">(.*)<\/template>/s.exec(html)?.[1];
 
 describe("Later for a browser that loads the page", () => {
   it("sends the document with the fallback before the part runs, and the part when it is ready", async () => {
     const { open, opened } = gate();
     const steps: string[] = [];
-    const { navigate } = serve(() =>
+    const { navigate } = servePage(() =>
       h(
         "main",
         null,
@@ -98,7 +54,7 @@ describe("Later for a browser that loads the page", () => {
 
   it("sends parts in the order in which they are ready, and those within parts after them", async () => {
     const { open, opened } = gate();
-    const { navigate } = serve(() => [
+    const { navigate } = servePage(() => [
       later(() => whenDone(opened, () => "first")),
       later(() =>
         h(
@@ -116,7 +72,7 @@ describe("Later for a browser that loads the page", () => {
   });
 
   it("links the script and the whole page, for browsers without the feature", async () => {
-    const { navigate } = serve(() => later(() => "part"));
+    const { navigate } = servePage(() => later(() => "part"));
     const html = await (await navigate({}, "/?a=1&b=%26")).text();
     expect(html).toContain(`<link rel="preload" as="script" href="${LATER_SCRIPT_PATH}"></head>`);
     expect(html).toContain(`</script><script src="${LATER_SCRIPT_PATH}"></script></body></html>`);
@@ -126,7 +82,7 @@ describe("Later for a browser that loads the page", () => {
   });
 
   it("runs with the request and the user of the first byte [LATER-9]", async () => {
-    const { navigate } = serve(() => {
+    const { navigate } = servePage(() => {
       session.login("ada");
       return later(async () => `${session.user()?.sub} ${await whenDone(pause(), () => request.query.q)}`);
     });
@@ -196,29 +152,29 @@ describe("Later for any other client", () => {
     ["with the reserved parameter", { headers: { "sec-fetch-mode": "navigate" } }, "/?__whole=1"],
     ["with the reserved parameter, percent-encoded", { headers: { "sec-fetch-mode": "navigate" } }, "/?%5F_whole=1"],
   ])("sends the parts in their places to a request %s", async (_, init, path) => {
-    const html = await serve(render).whole(init, path);
+    const html = await servePage(render).whole(init, path);
     expect(html).toContain("<body><main><p>figuresinner</p></main></body></html>");
     expect(html).not.toMatch(/<template|later-|noscript/);
   });
 
   it("sends the length of the whole page to HEAD", async () => {
-    const { app } = serve(render);
+    const { app } = servePage(render);
     const headers = { "sec-fetch-mode": "navigate" };
     const [head, get] = [await getPage(app, "/", { method: "HEAD", headers }), await getPage(app, "/")];
     expect(head.headers.get("content-length")).toBe(String((await get.text()).length));
   });
 
   it("hides the reserved parameter from the page", async () => {
-    const { whole } = serve(() => later(() => JSON.stringify(request.query)));
+    const { whole } = servePage(() => later(() => JSON.stringify(request.query)));
     expect(await whole({}, "/?a=1&__whole=1")).toContain("{&quot;a&quot;:&quot;1&quot;}");
   });
 
   it("shows the whole page to a visitor of a test", async () => {
-    expect((await visitor(serve(render).app).get("/")).text).toContain("<p>figuresinner</p>");
+    expect((await visitor(servePage(render).app).get("/")).text).toContain("<p>figuresinner</p>");
   });
 
   it("shows the parts of the layout of an error page", async () => {
-    const { whole } = serve(
+    const { whole } = servePage(
       () => {
         throw new NotFound("Nothing.");
       },
@@ -236,104 +192,17 @@ describe("Later for any other client", () => {
   });
 });
 
-describe("an error of a part", () => {
-  const secret = new Error("secret");
-
-  it.each(["navigate", "cors"])(
-    "is shown in its place, logged with the request id, and counted, with mode %s [LATER-3]",
-    async (mode) => {
-      const { app, errors, lines } = serve(() => [later(() => Promise.reject(secret)), later(() => "good")], {
-        env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ACCESS_LOG: "1" },
-      });
-      const response = await getPage(app, "/", { headers: { "sec-fetch-mode": mode } });
-      const html = await response.text();
-      expect(response.status).toBe(200);
-      expect(html).toContain("<h1>Something went wrong</h1>");
-      expect(html).toContain("good");
-      expect(html).not.toContain("secret");
-      expect(errors()).toEqual([
-        {
-          level: "error",
-          fields: { id: response.headers.get("x-request-id"), trace_id: expect.any(String), err: secret },
-          message: "<Later> in the page of src/pages.server.tsx:1 failed",
-        },
-      ]);
-      await expect
-        .poll(() => lines.find(({ message }) => message === "Request")?.fields)
-        .toMatchObject({ failed_parts: 1 });
-    },
-  );
-
-  it("is shown by the error page of the application, in an element that its place may contain", async () => {
-    const fail = () => {
-      throw secret;
-    };
-    const { whole } = serve(
-      () => [
-        h("table", null, h("tbody", null, later(fail))),
-        h("table", null, h("tbody", null, h("tr", null, later(fail)))),
-        h("ul", null, later(fail)),
-      ],
-      { error: async ({ status, message }) => h("i", null, `${status} ${message}`) },
-    );
-    const shown = "<i>500 Something went wrong on the server.</i>";
-    expect(await whole()).toContain(
-      `<table><tbody><tr><td colspan="1000">${shown}</td></tr></tbody></table><table><tbody><tr><td colspan="1000">${shown}</td></tr></tbody></table><ul><li>${shown}</li></ul>`,
-    );
-  });
-
-  it("is shown by the default page if that of the application fails", async () => {
-    const { whole, errors } = serve(() => later(() => Promise.reject(secret)), {
-      error: () => {
-        throw new Error("broken");
-      },
-    });
-    expect(await whole()).toContain("<div><h1>Something went wrong</h1>");
-    expect(errors().map(({ message }) => message)).toContain("The error page failed");
-  });
-
-  it.each<[string, PartFunction, string]>([
-    ["a returned redirect", () => redirect("/x") as never, 'redirects to "/x"'],
-    ["a thrown redirect", () => Promise.reject(redirect("/x")), 'redirects to "/x"'],
-    ["NotFound", () => Promise.reject(new NotFound("No item.")), "throws not_found (No item.)"],
-    ["a required sign-in", () => session.require().sub, "throws unauthenticated (Please sign in.)"],
-    ["a cookie", () => request.set_cookie("a", "b") as never, "The cookie"],
-    ["a sign-in", () => session.login("ada") as never, "The cookie"],
-    ["a sign-out", () => session.logout() as never, "The cookie"],
-    ["<Head>", () => h(Head, null, h("title", null, "late")), "<Head> is used inside <Later>"],
-    ["<Html>", () => h(Html, { lang: "de" }), "<Html> is used inside <Later>"],
-    ["no markup", () => undefined as never, "The function of <Later> returned undefined"],
-  ])("names the file and line of the page for %s, in both forms [LATER-1]", async (_, part, message) => {
-    for (const mode of ["navigate", "cors"]) {
-      const { app, errors } = serve(() => later(part));
-      const response = await getPage(app, "/", { headers: { "sec-fetch-mode": mode } });
-      expect(await response.text()).toContain("<h1>");
-      expect(response.status).toBe(200);
-      expect(response.headers.get("set-cookie")).toBeNull();
-      expect(errors()).toHaveLength(1);
-      const [line] = errors();
-      expect(line?.message).toBe("<Later> in the page of src/pages.server.tsx:1 failed");
-      expect(String(line?.fields.err)).toContain(message);
-    }
-  });
-
-  it("shows the message of NotFound", async () => {
-    const { whole } = serve(() => later(() => Promise.reject(new NotFound("No such item."))));
-    expect(await whole()).toContain("No such item.");
-  });
-});
-
 describe("a part of a cached page", () => {
   it("is in its place for all clients, and is kept", async () => {
     let runs = 0;
-    const { navigate } = serve(() => later(async () => `run ${++runs}`), { page: { cache: { seconds: 60 } } });
+    const { navigate } = servePage(() => later(async () => `run ${++runs}`), { page: { cache: { seconds: 60 } } });
     for (let visit = 0; visit < 2; visit++) expect(await (await navigate()).text()).toContain("<body>run 1</body>");
   });
 
   it("is a failure of the page when it fails, and is not kept [LATER-8]", async () => {
     let runs = 0;
     const render = () => later(() => (++runs === 1 ? Promise.reject(new Error("secret")) : "good"));
-    const { navigate } = serve(render, { page: { cache: { seconds: 60 } } });
+    const { navigate } = servePage(render, { page: { cache: { seconds: 60 } } });
     expect((await navigate()).status).toBe(500);
     expect(await (await navigate()).text()).toContain("<body>good</body>");
   });
@@ -343,7 +212,7 @@ describe("a part in a prefetch", () => {
   const headers = { "sec-purpose": "prefetch" };
 
   it("is sent as in a page", async () => {
-    const { navigate } = serve(() => later(() => "part"));
+    const { navigate } = servePage(() => later(() => "part"));
     expect(partOf(await (await navigate({ headers })).text())).toBe("part");
   });
 
@@ -354,7 +223,7 @@ describe("a part in a prefetch", () => {
         await publish("room", 1).catch(() => undefined); // the application may catch the error
         return "done";
       };
-      const { app, errors } = serve(() => later(effect));
+      const { app, errors } = servePage(() => later(effect));
       const response = await getPage(app, "/", { headers: { ...headers, "sec-fetch-mode": mode } });
       if (mode === "cors") expect(response.status).toBe(503);
       else expect(partOf(await response.text())).toBe('<meta http-equiv="refresh" content="0">');
@@ -363,112 +232,10 @@ describe("a part in a prefetch", () => {
   );
 });
 
-describe("the end of parts", () => {
-  it.each(["navigate", "cors"])(
-    "aborts request.signal and shows 504 after later_timeout, with mode %s [LATER-4]",
-    async (mode) => {
-      const reasons: unknown[] = [];
-      const { app, errors } = serve(
-        () =>
-          later(async () => {
-            request.signal.addEventListener("abort", () => reasons.push(request));
-            await new Promise(() => undefined);
-          }),
-        { page: { later_timeout: 0.03 }, error: ({ status, message }) => `${status} ${message}` },
-      );
-      const html = await (await getPage(app, "/", { headers: { "sec-fetch-mode": mode } })).text();
-      expect(html).toContain("504 This part of the page took too long.");
-      expect(html).toContain("</body></html>");
-      expect(reasons).toHaveLength(1);
-      expect(String(errors()[0]?.fields.err)).toContain("It exceeded its time limit of 0.03 s.");
-    },
-  );
-
-  it.each([0, -1, 60.1, "5", Number.NaN])("rejects the time limit %j", (later_timeout) => {
-    expect(() => compiledPage("/", () => null, { later_timeout: later_timeout as number })).toThrow(
-      `page("/"): later_timeout is ${later_timeout}. It must be a number of seconds above 0 and at most 60.`,
-    );
-  });
-
-  it("accepts the time limits 0.001 and 60", () => {
-    for (const later_timeout of [0.001, 60]) compiledPage("/", () => null, { later_timeout });
-  });
-
-  it("aborts request.signal when the client leaves, and logs nothing", async () => {
-    const ended = gate();
-    const started = gate();
-    const { navigate, errors } = serve(() =>
-      later(async () => {
-        const { signal } = request;
-        started.open();
-        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))).finally(
-          ended.open,
-        );
-        return null;
-      }),
-    );
-    const response = await navigate();
-    const reader = response.body?.getReader();
-    await reader?.read();
-    await started.opened;
-    await reader?.cancel();
-    await ended.opened;
-    await pause();
-    expect(errors()).toEqual([]);
-  });
-});
-
-describe("the place of Later", () => {
-  const View = compiledView("Item", ({ inner }: { readonly inner?: boolean }) => (inner ? later(() => null) : null));
-
-  it.each<[string, () => Markup, string]>([
-    ["a view", () => h(View, { inner: true }), "<Later> is used inside a view"],
-    [
-      "Head",
-      () =>
-        h(
-          Head,
-          null,
-          later(() => null),
-        ),
-      "<Later> is used inside <Head>",
-    ],
-    [
-      "a fallback",
-      () =>
-        later(
-          () => null,
-          later(() => null),
-        ),
-      "inside the fallback of another <Later>",
-    ],
-  ])("cannot be %s", async (_, render, message) => {
-    const { navigate, errors } = serve(render);
-    expect((await navigate()).status).toBe(500);
-    expect(String(errors()[0]?.fields.err)).toContain(message);
-  });
-
-  it("cannot have a view in its fallback", async () => {
-    const { navigate, errors } = serve(() => later(() => null, h(View, {})));
-    expect((await navigate()).status).toBe(500);
-    expect(String(errors()[0]?.fields.err)).toContain("The view Item is used in the fallback of <Later>");
-  });
-
-  it.each([
-    ["no child", undefined, "<Later> has no child."],
-    ["a promise", Promise.resolve("x"), "<Later> has a promise"],
-    ["markup", h("p", null), "<Later> has markup as its child."],
-  ])("needs a function, and names %s", async (_, child, message) => {
-    const { whole, errors } = serve(() => h(Later, { children: child as never }));
-    await whole();
-    expect(String(errors()[0]?.fields.err)).toContain(message);
-  });
-});
-
 describe("the script of parts", () => {
   it("is at most 1 KB, and is served as a file that browsers keep, without before", async () => {
     expect(Buffer.byteLength(LATER_SCRIPT)).toBeLessThanOrEqual(1024);
-    const { app } = serve(() => null, {
+    const { app } = servePage(() => null, {
       before: () => {
         throw new NotFound();
       },
@@ -481,7 +248,7 @@ describe("the script of parts", () => {
   });
 
   it("is not linked on a page without a part", async () => {
-    const response = await serve(() => h("p", null, "plain")).navigate();
+    const response = await servePage(() => h("p", null, "plain")).navigate();
     expect(await response.text()).not.toMatch(/later|template|noscript/);
     expect(response.headers.get("vary")).toBe("Accept-Encoding");
   });

@@ -1,8 +1,9 @@
-import { type ComponentChildren, createContext, h, type VNode } from "preact";
+import { type ComponentChildren, h, isValidElement, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { describeUnrenderable, type Markup } from "../protocol/index.ts";
 import { PLACEHOLDER_END, partName, placeholderStart } from "./document.ts";
-import { getActiveRender, MarkupError, type Part } from "./render-state.ts";
+import { partPlaceProblem } from "./html-nesting.ts";
+import { FALLBACK, getActiveRender, InsideFallback, MarkupError, type Part } from "./render-state.ts";
 import { htmlAround } from "./template-node.ts";
 
 /** The props of {@link Later}. */
@@ -13,9 +14,6 @@ interface LaterProps {
   readonly children: () => Markup | Promise<Markup>;
 }
 
-/** Whether the current node is in a fallback, which the part replaces. */
-export const InsideFallback = createContext(false);
-
 /** A component of Preact's renderer, with its internal field for its node. */
 type This = { readonly __v?: LinkedNode } | undefined;
 
@@ -24,13 +22,14 @@ type LinkedNode = VNode & { readonly __?: LinkedNode | null };
 
 /**
  * A component for a part of a page that the rest of the page does not wait for: the browser shows `fallback` until the part
- * arrives. It can be used anywhere in the markup of a page or its layout, except in views, in `Head` and in a fallback.
+ * arrives. It can be used anywhere in the markup of a page or its layout, except in views, in `Head`, in a fallback, and in elements
+ * whose contents are text, SVG or MathML.
  *
  * Its function runs after the status, the headers and the cookies of the page were sent: it can read `request` and `session`, and
  * change neither. An error is shown in the place of the part, by the `error` of the application. Clients other than browsers
  * receive the whole page at once.
  *
- * @throws MarkupError if its child is no function
+ * @throws MarkupError if its child is no function, or it cannot be where it is
  * @see docs/protocol.md 11.9
  * @example <Later fallback={<p>Loading the figures…</p>}>{async () => <Figures data={await figures()} />}</Later>
  */
@@ -40,7 +39,7 @@ export const Later: (props: LaterProps) => Markup = function Later(
   context?: unknown,
 ) {
   const state = getActiveRender();
-  const isInFallback = useContext(InsideFallback);
+  const isInFallback = useContext(InsideFallback) !== null;
   if (!state) return fallback ?? null;
   checkChild(children);
   if (state.viewDepth > 0) {
@@ -52,7 +51,10 @@ export const Later: (props: LaterProps) => Markup = function Later(
   if (state.inHead)
     throw new MarkupError("<Later> is used inside <Head>, which is sent first. Await its data in the page.");
   if (isInFallback) throw new MarkupError("<Later> is used inside the fallback of another <Later>, which is replaced.");
-  const { list, isStreamed } = state.parts;
+  const { list, isStreamed, rendered } = state.parts;
+  const around = [...elementsAround(this?.__v), ...(rendered?.around ?? [])];
+  const problem = partPlaceProblem(around);
+  if (problem) throw new MarkupError(problem);
   const name = partName(state.mark, list.length);
   if (state.forms.open) state.forms.open.hasParts = true;
   list.push({
@@ -62,19 +64,35 @@ export const Later: (props: LaterProps) => Markup = function Later(
     context: context as object, // the renderer passes the values of contexts, by their ids
     location: state.location,
     form: state.forms.open,
-    parent: parentElement(this?.__v),
+    select: state.forms.select,
+    around,
   });
   if (!isStreamed) return htmlAround(partComment(name), null, "");
-  const shown = h(InsideFallback.Provider, { value: true, children: fallback as ComponentChildren });
+  const shown = h(InsideFallback.Provider, { value: FALLBACK, children: fallback as ComponentChildren });
   return htmlAround(placeholderStart(name), shown, PLACEHOLDER_END);
 } as (props: LaterProps) => Markup; // Preact passes `this` and the context, which its types omit
 
 function checkChild(child: unknown): asserts child is Part["run"] {
   if (typeof child === "function") return;
-  const received = child === undefined ? "no child" : (describeUnrenderable(child) ?? "markup as its child");
+  const name = isValidElement(child) ? nameOf(child) : "Figures";
+  const markup = /^[a-z]/.test(name) ? `<${name}>{await load()}</${name}>` : `<${name} data={await load()} />`;
   throw new MarkupError(
-    `<Later> has ${received}. It needs one function: <Later fallback={…}>{async () => <p>{await text()}</p>}</Later>.`,
+    `<Later> has ${describeChild(child)}. Its only child must be a function, which awaits the data and passes it to components, ` +
+      `which are synchronous: <Later fallback={…}>{async () => ${markup}}</Later>.`,
   );
+}
+
+function describeChild(child: unknown): string {
+  if (child === undefined || child === null) return "no child";
+  if (Array.isArray(child)) return `${child.length} children`;
+  if (isValidElement(child)) return `the element <${nameOf(child)}> as its child`;
+  const description = describeUnrenderable(child);
+  return description ? `${description} as its child` : `${JSON.stringify(child)?.slice(0, 60)} as its child`;
+}
+
+function nameOf({ type }: VNode): string {
+  if (typeof type === "string") return type;
+  return type.displayName || type.name || "Figures";
 }
 
 /** Returns what stands for a part in a document that is sent with its parts in place. */
@@ -82,8 +100,9 @@ export function partComment(name: string): string {
   return `<!--${name}-->`;
 }
 
-/** Returns the name of the innermost element around a component; empty at the top of the body. */
-function parentElement(component: LinkedNode | undefined): string {
-  for (let node = component?.__; node; node = node.__) if (typeof node.type === "string") return node.type;
-  return "";
+/** Returns the names of the elements around a component, the innermost first. */
+function elementsAround(component: LinkedNode | undefined): string[] {
+  const names: string[] = [];
+  for (let node = component?.__; node; node = node.__) if (typeof node.type === "string") names.push(node.type);
+  return names;
 }

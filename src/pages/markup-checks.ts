@@ -91,9 +91,9 @@ export function checkReactType({ type }: VNode): void {
 /** @throws MarkupError if the result of a component or a view is a promise, or an array that contains one */
 export function checkSynchronous(name: string, markup: unknown): void {
   if (!containsPromise(markup)) return;
+  const place = getActiveRender()?.parts.rendered ? "the function of <Later>" : "the page function";
   throw new MarkupError(
-    `${name} returned a promise. Components are synchronous: load the data in the page function, which may be async, ` +
-      "and pass it down.",
+    `${name} returned a promise. Components are synchronous: load the data in ${place}, which may be async, and pass it down.`,
   );
 }
 

@@ -244,8 +244,8 @@ class PageParts {
     state.viewDepth = 0;
     state.location = part.location;
     state.forms.open = part.form;
-    state.forms.select = null;
-    state.parts.isRendering = true;
+    state.forms.select = part.select;
+    state.parts.rendered = part;
     try {
       const html = renderMarkup(markup, state, { context: part.context, ids: `L${part.index}` });
       return { part, html, islands: state.islands.slice(firstIsland), firstIsland };
@@ -253,8 +253,9 @@ class PageParts {
       state.islands.length = firstIsland;
       throw error;
     } finally {
-      state.parts.isRendering = false;
+      state.parts.rendered = null;
       state.forms.open = null;
+      state.forms.select = null;
     }
   }
 
@@ -282,7 +283,7 @@ class PageParts {
     context.failedParts++;
     const props = errorProps(error, { id: context.id, isShown: state.development });
     const show = (content: Markup) =>
-      this.#renderMarkup(part, h(InsidePart.Provider, { value: true, children: wrapFor(part.parent, content) }));
+      this.#renderMarkup(part, h(InsidePart.Provider, { value: true, children: wrapFor(part.around[0], content) }));
     try {
       return show(await errorPage(props));
     } catch (cause) {
@@ -349,9 +350,28 @@ function errorProps(
 }
 
 /** Puts an error into an element that its place may contain. */
-function wrapFor(parent: string, content: ComponentChildren): ComponentChildren {
-  const cell = () => h("td", { colSpan: 1000 }, content);
-  if (/^(?:table|tbody|thead|tfoot)$/.test(parent)) return h("tr", null, cell());
-  if (parent === "tr") return cell();
-  return /^(?:ul|ol|menu)$/.test(parent) ? h("li", null, content) : content;
+function wrapFor(parent: string | undefined, content: ComponentChildren): ComponentChildren {
+  const row = () => h("tr", null, h("td", { colSpan: 1000 }, content));
+  switch (parent) {
+    case "table":
+      return h("tbody", null, row());
+    case "tbody":
+    case "thead":
+    case "tfoot":
+      return row();
+    case "tr":
+      return h("td", { colSpan: 1000 }, content);
+    case "ul":
+    case "ol":
+    case "menu":
+      return h("li", null, content);
+    case "dl":
+      return h("dd", null, content);
+    case "select":
+    case "optgroup":
+    case "datalist":
+      return h("option", { disabled: true }, content);
+    default:
+      return content;
+  }
 }

@@ -148,7 +148,7 @@ function startDocument(
     head: [],
     documentAttributes: { html: { layout: [], page: [] }, body: { layout: [], page: [] } },
     viewDepth: 0,
-    parts: { isStreamed, list: [], isRendering: false },
+    parts: { isStreamed, list: [], rendered: null },
     inHead: false,
     replacedProps: new Map(),
     forms: new FormRendering(context, {

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import type { ComponentChildren, VNode } from "preact";
+import { type ComponentChildren, createContext, type VNode } from "preact";
 import { type FormTarget, type Submission, submissionOf } from "../forms/index.ts";
 import { pathBelowBase, type RequestContext, randomHex } from "../http/index.ts";
 import type { Markup, ViewSource } from "../protocol/index.ts";
@@ -38,8 +38,10 @@ export interface Part {
   readonly location: ElementLocation | undefined;
   /** The form around it; `null` outside a form of a server function. */
   readonly form: OpenForm | null;
-  /** The name of the element around it; empty at the top of the body. */
-  readonly parent: string;
+  /** The `<select>` around it, if it selects its options itself. */
+  readonly select: OpenSelect | null;
+  /** The names of the elements around it, the innermost first. */
+  readonly around: readonly string[];
 }
 
 /** The parts of a page. */
@@ -48,9 +50,15 @@ export interface Parts {
   readonly isStreamed: boolean;
   /** In the order of rendering. A part may contain further ones, which come last. */
   readonly list: Part[];
-  /** Whether a part is being rendered, and not the document. */
-  isRendering: boolean;
+  /** The part that is being rendered; `null` while it is the document. */
+  rendered: Part | null;
 }
+
+/** What {@link InsideFallback} provides: an object, by which its node can be recognized. */
+export const FALLBACK = {};
+
+/** {@link FALLBACK} in the fallback of a `Later`, which its part replaces; `null` elsewhere. */
+export const InsideFallback = createContext<object | null>(null);
 
 /** The state of one rendering. Rendering is synchronous, so at most one is active. */
 export interface RenderState {
@@ -167,7 +175,7 @@ export interface OpenForm {
 }
 
 /** A `<select>` whose options are being rendered. */
-interface OpenSelect {
+export interface OpenSelect {
   readonly vnode: VNode;
   /** The values of the options that are selected. */
   readonly values: readonly string[];

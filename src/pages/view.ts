@@ -15,9 +15,9 @@ import {
   type ViewFormOptions,
   type ViewSource,
 } from "../protocol/index.ts";
-import { InsideFallback } from "./later.ts";
+
 import { checkSynchronous } from "./markup-checks.ts";
-import { getActiveRender, MarkupError } from "./render-state.ts";
+import { getActiveRender, InsideFallback, MarkupError } from "./render-state.ts";
 import { registerViewBody } from "./rendering.ts";
 import { checkSecretProps } from "./secret-props.ts";
 import { htmlAround } from "./template-node.ts";
@@ -57,7 +57,7 @@ export function view<P extends object>(...args: readonly unknown[]): FunctionCom
   const View: FunctionComponent<P> = (props, context?: unknown) => {
     const render = getActiveRender();
     if (!render && context === undefined) requireComponent(name);
-    const isInFallback = useContext(InsideFallback);
+    const isInFallback = useContext(InsideFallback) !== null;
     if (useContext(InsideView) || !render) return h(Body, props);
     if (!source) throw new Error(notCompiledMessage(name));
     if (render.inHead)

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { LATER_APP } from "#test/later-app";
+import { LATER_APP, PLACES } from "#test/later-app";
 import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
@@ -76,6 +76,14 @@ describe("parts of a page in Chromium", () => {
     );
     await release("text");
     await page.waitForSelector("#text");
+  });
+
+  it("are options, parts of tables and lists, and HTML in an image", async () => {
+    const page = await users.newPage();
+    await page.goto("/places");
+    expect(await page.$eval("main", (main) => main.innerHTML.replace(/=""|"/g, ""))).toBe(PLACES);
+    expect(await page.inputValue("select")).toBe("b");
+    expect(await page.$eval("i", (element) => element.namespaceURI)).toBe("http://www.w3.org/1999/xhtml");
   });
 
   it("work with scripting off, without another request", async () => {

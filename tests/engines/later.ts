@@ -2,7 +2,7 @@
  * Scenarios of pages whose parts follow: in their places by the browser itself, or by the script.
  */
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { LATER_APP } from "#test/later-app";
+import { LATER_APP, PLACES } from "#test/later-app";
 import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
@@ -52,6 +52,18 @@ export function laterScenarios({ scenario, essential }: Scenarios): void {
       await loaded;
       await page.until(() => document.querySelectorAll("tbody > tr").length === 3);
       expect(await page.evaluate(() => document.querySelector("tbody")?.textContent)).toBe("firstrow 1row 2");
+    });
+
+    scenario("puts parts into lists of options, tables and an image", async (newContext) => {
+      const page = await (await newContext()).newPage();
+      await page.open(`${server.address}/places`);
+      await page.until(() => document.querySelectorAll("template:not([for$=refresh])").length === 0);
+      const html = await page.evaluate(() => [
+        document.querySelector("main")?.innerHTML.replace(/=""|"/g, ""),
+        document.querySelector("select")?.value,
+        document.querySelector("i")?.namespaceURI,
+      ]);
+      expect(html).toEqual([PLACES, "b", "http://www.w3.org/1999/xhtml"]);
     });
 
     scenario("shows the whole page with script off", async (newContext) => {

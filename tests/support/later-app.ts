@@ -1,3 +1,10 @@
+/** What browsers make of the page `/places` of {@link LATER_APP}: its elements and texts. */
+export const PLACES =
+  "<select><option>a</option><option selected>b</option><optgroup label=more><option>c</option></optgroup></select>" +
+  "<table><tbody><tr><td>1</td></tr></tbody><tfoot><tr><th>2</th><td>3</td></tr></tfoot></table>" +
+  "<dl><dt>4</dt><dd>5</dd></dl><p><b>6</b></p>" +
+  "<svg width=10 height=10><foreignObject width=10 height=10><i>7</i></foreignObject></svg>";
+
 /**
  * An application whose pages have parts that follow: a part waits until the test releases it.
  */
@@ -51,6 +58,18 @@ export const LATER_APP: Readonly<Record<string, string>> = {
           return [1, 2].map((n) => <tr key={n}><td class="row">row {n}</td></tr>);
         }}</Later></tbody></table>
         {later("text", () => <p id="text">the text</p>)}
+      </main>
+    ));
+    const soon = (content: any, fallback: any) => (
+      <Later fallback={fallback}>{async () => { await new Promise((resolve) => setTimeout(resolve, 100)); return content; }}</Later>
+    );
+    const wait = <option>wait</option>;
+    export const places = page("/places", () => (
+      <main>
+        <select defaultValue="b">{soon(["a", "b"].map((name) => <option key={name}>{name}</option>), wait)}<optgroup label="more">{soon(<option>c</option>, wait)}</optgroup></select>
+        <table>{soon(<tbody><tr><td>1</td></tr></tbody>, <tbody><tr><td>wait</td></tr></tbody>)}<tfoot><tr>{soon(<><th>2</th><td>3</td></>, <td>wait</td>)}</tr></tfoot></table>
+        <dl>{soon(<><dt>4</dt><dd>5</dd></>, <dt>wait</dt>)}</dl><p>{soon(<b>6</b>, "wait")}</p>
+        <svg width="10" height="10"><foreignObject width="10" height="10">{soon(<i>7</i>, "wait")}</foreignObject></svg>
       </main>
     ));
     export const views = page("/views", () => (
