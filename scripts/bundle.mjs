@@ -12,9 +12,8 @@ const BUNDLED = ["cli", "compile"];
 
 /** The modules that are started, registered or imported by their file names. They stay, and re-export the bundled ones. */
 const ENTRIES = [
-  "cli/check-start-child",
   "cli/index",
-  "cli/static-pages-child",
+  "cli/load-app-child",
   "cli/dev/dev",
   "cli/dev/watchdog-worker",
   "compile/register",

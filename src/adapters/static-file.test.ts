@@ -37,7 +37,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     logUnsent: (_inbound, _result, err) => logError({ err }),
     metrics: undefined,
     checkPackages: async () => undefined,
-    renderStaticPages: async () => [],
+    renderStaticPages: async () => ({ base: "", pages: [], generated: [] }),
     hooks: Object.create(null),
     logCrash: async () => undefined,
     async handle(inbound) {

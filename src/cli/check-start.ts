@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ConfigProblem, Environment } from "../config/index.ts";
+import type { LoadReport } from "./build/index.ts";
 
 /** How long the built application may take to load, in milliseconds. */
 const LOADING_MS = 30_000;
@@ -16,14 +17,6 @@ export interface StartCheck {
   readonly notes: readonly string[];
   /** Whether the built application was loaded with the environment, and accepts it. */
   readonly isLoaded: boolean;
-}
-
-/** What the process that loads the application sends. */
-export interface LoadReport {
-  /** The problems of a `ConfigError`; `undefined` for any other error. */
-  readonly problems?: readonly ConfigProblem[] | undefined;
-  /** Any other error, with its stack. */
-  readonly error?: string | undefined;
 }
 
 /**
@@ -43,9 +36,11 @@ export async function checkStart(env: Environment, folder: string): Promise<Star
   }
   const report = await loadBuilt(app, { env, folder });
   if (report === "timeout") return { problems: address, notes: [NOT_LOADED_IN_TIME], isLoaded: false };
-  const { problems = [], error } = report;
+  const { error, problems = [] } = report;
   const failure =
-    error === undefined ? [] : [{ variable: "dist/app.mjs", problem: `cannot be loaded: ${error}`, fix: FIX }];
+    error === undefined || report.problems
+      ? []
+      : [{ variable: "dist/app.mjs", problem: `cannot be loaded: ${error}`, fix: FIX }];
   const all = [...address, ...problems, ...failure];
   return { problems: all, notes: [], isLoaded: problems.length + failure.length === 0 };
 }
@@ -59,7 +54,7 @@ async function loadBuilt(
   app: string,
   { env, folder }: { env: Environment; folder: string },
 ): Promise<LoadReport | "timeout"> {
-  const child = fork(fileURLToPath(new URL("./check-start-child.js", import.meta.url)), [app], {
+  const child = fork(fileURLToPath(new URL("./load-app-child.js", import.meta.url)), [app], {
     cwd: folder,
     env: { ...env, WEB_ENV: "production" },
     execArgv: [],

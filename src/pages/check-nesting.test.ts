@@ -185,6 +185,17 @@ describe("the markup of a part", () => {
     expect(body).toContain("<tbody><tr><td>cell</td></tr></tbody>");
   });
 
+  it("is not checked if it is the error page, which does not know its place", async () => {
+    const { problem } = await check(() =>
+      jsx(
+        "p",
+        null,
+        later(() => Promise.reject(new Error("broken"))),
+      ),
+    );
+    expect(problem).toMatch(/^<Later> \(.*a\.tsx:1:3\) failed Error: broken$/);
+  });
+
   it("has no row in a table as its fallback, of which browsers insert only the end into the body", async () => {
     const page = pageOf(
       compiledPage(

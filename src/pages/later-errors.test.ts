@@ -94,6 +94,12 @@ describe("an error of a part", () => {
     }
   });
 
+  it("has no cause for a redirect, whose own message is about one that was caught", async () => {
+    const { whole, errors } = servePage(() => later(() => redirect("/x") as never));
+    await whole();
+    expect(errors()[0]?.fields.err).not.toHaveProperty("cause");
+  });
+
   it("shows the message of NotFound", async () => {
     const { whole } = servePage(() => later(() => Promise.reject(new NotFound("No such item."))));
     expect(await whole()).toContain("No such item.");

@@ -282,8 +282,11 @@ class PageParts {
     const { context, state, error: errorPage, log } = this.#owner;
     context.failedParts++;
     const props = errorProps(error, { id: context.id, isShown: state.development });
-    const show = (content: Markup) =>
-      this.#renderMarkup(part, h(InsidePart.Provider, { value: true, children: wrapFor(part.around[0], content) }));
+    const show = (content: Markup) => {
+      const children = wrapFor(part.around[0], content);
+      const around = children === content ? [] : part.around; // the error page cannot know where it is shown
+      return this.#renderMarkup({ ...part, around }, h(InsidePart.Provider, { value: true, children }));
+    };
     try {
       return show(await errorPage(props));
     } catch (cause) {
@@ -325,7 +328,7 @@ function explained(error: unknown, subject: string): unknown {
   const fix =
     "the status of the page was sent before its parts. Decide it in the page function, and await the data for it there.";
   if (error instanceof Redirect) {
-    return new Error(`${subject} redirects to ${JSON.stringify(error.location)}, but ${fix}`, { cause: error });
+    return new Error(`${subject} redirects to ${JSON.stringify(error.location)}, but ${fix}`);
   }
   if (error instanceof RPCError && DECISIONS.has(error.code)) {
     return new Error(`${subject} throws ${error.code} (${error.message}), but ${fix}`, { cause: error });

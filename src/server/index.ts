@@ -33,4 +33,4 @@ export { addressOf, handleFetch, handleRequest, logUnsent } from "./pipeline.ts"
 export { type RequestTarget, requestTarget } from "./router.ts";
 export { createSite, realtime, type Site } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";
-export { type RenderedPage, renderStaticPages, type StaticPage } from "./static-pages.ts";
+export { renderStaticPages, type StaticOutput, type StaticPage } from "./static-pages.ts";

@@ -6,7 +6,7 @@ import type { Development } from "./development.ts";
 import type { Inspection } from "./modules.ts";
 import type { MetricsResponse } from "./monitoring.ts";
 import type { RequestTarget } from "./router.ts";
-import type { RenderedPage } from "./static-pages.ts";
+import type { StaticOutput } from "./static-pages.ts";
 
 /** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */
 export interface AppInternals {
@@ -48,7 +48,7 @@ export interface AppInternals {
    */
   readonly logCrash: (error: unknown) => Promise<void>;
   /** Renders the static pages, for the build. Rejects for one that cannot be static. */
-  readonly renderStaticPages: () => Promise<readonly RenderedPage[]>;
+  readonly renderStaticPages: () => Promise<StaticOutput>;
   /** Loads the optional packages that the start needs. Rejects with a `ConfigError` if one is missing. */
   readonly checkPackages: () => Promise<void>;
   /** The functions `on_start` and `on_stop`, for the development server. */

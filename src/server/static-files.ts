@@ -185,6 +185,11 @@ export function generateFile(
   return { path: `/assets/${name}-${hash}.${extension}`, type, text };
 }
 
+/** Returns the headers of a generated file. Its path changes with its content. */
+export function generatedHeaders({ type }: GeneratedFile): Readonly<Record<string, string>> {
+  return { "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
+}
+
 /** Returns the style sheet that makes browsers fade from one page to the next. A policy may forbid styles in the document. */
 export function transitionStyles(): GeneratedFile {
   const text = "@media (prefers-reduced-motion:no-preference){@view-transition{navigation:auto}}\n";
@@ -198,9 +203,7 @@ export function withGeneratedFiles(
 ): StaticFiles | null {
   const responses = new Map<string, HandlerResponse>();
   for (const file of Object.values(generated)) {
-    if (!file) continue;
-    const headers = { "content-type": file.type, "cache-control": "public, max-age=31536000, immutable" };
-    responses.set(file.path, { status: 200, headers, body: file.text });
+    if (file) responses.set(file.path, { status: 200, headers: generatedHeaders(file), body: file.text });
   }
   if (responses.size === 0) return files;
   const find = ({ method }: InboundRequest, path: string) =>

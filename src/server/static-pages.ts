@@ -13,7 +13,7 @@ import { formatHref } from "../protocol/index.ts";
 import type { Inspection } from "./modules.ts";
 import { formatLocation } from "./modules.ts";
 import type { Router } from "./router.ts";
-import { createStaticFiles, type StaticFilesOptions } from "./static-files.ts";
+import { createStaticFiles, type GeneratedFile, generatedHeaders, type StaticFilesOptions } from "./static-files.ts";
 
 /** A page that the build has rendered, as the manifest lists it. */
 export interface StaticPage {
@@ -30,6 +30,16 @@ export interface RenderedPage extends StaticPage {
   readonly html: string;
   /** The headers that another file server has to send with it. */
   readonly headers: readonly (readonly [string, string])[];
+}
+
+/** What the build writes of an application with static pages. */
+export interface StaticOutput {
+  readonly base: string;
+  readonly pages: readonly RenderedPage[];
+  /** The files that the application makes itself, and to which pages refer, with their headers. */
+  readonly generated: readonly (Pick<GeneratedFile, "path" | "text"> & {
+    readonly headers: Readonly<Record<string, string>>;
+  })[];
 }
 
 /** Serves the pages that the build has rendered; `null` for any other path. */
@@ -64,7 +74,9 @@ interface StaticSite {
   readonly pages: PageSettings;
   readonly inspection: Pick<Inspection, "pages">;
   readonly security: ResponseSecurity;
+  readonly documentSecurity: SecurityHeaders | undefined;
   readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
+  readonly generated: Readonly<Record<string, GeneratedFile | null>>;
 }
 
 /**
@@ -72,13 +84,16 @@ interface StaticSite {
  *
  * @throws Error for a page that uses what belongs to one request, and for one whose status is not 200
  */
-export async function renderStaticPages(site: StaticSite): Promise<RenderedPage[]> {
+export async function renderStaticPages(site: StaticSite): Promise<StaticOutput> {
   const rendered: RenderedPage[] = [];
   for (const page of site.inspection.pages) {
     if (!page.options.static) continue;
     for (const params of await paramsOf(page)) rendered.push(await renderStaticPage(site, page, params));
   }
-  return rendered;
+  const generated = Object.values(site.generated).flatMap((file) =>
+    file ? [{ path: file.path, text: file.text, headers: generatedHeaders(file) }] : [],
+  );
+  return { base: site.base, pages: rendered, generated };
 }
 
 type Params = Readonly<Record<string, string | number>>;
@@ -122,7 +137,7 @@ async function renderStaticPage(site: StaticSite, page: PageDefinition, params: 
     file: fileOf(path, name),
     hasForm: shared.context.shared?.hasForm ?? false,
     html: result.html,
-    headers: site.pageSecurity.get(page) ?? site.security.documents,
+    headers: site.pageSecurity.get(page) ?? site.documentSecurity ?? site.security.documents,
   };
 }
 

@@ -2,14 +2,10 @@
  * Pages that the full Chromium keeps for Back: with views, calls, streams and live updates. They take no input before the server
  * has confirmed their sign-in. @see docs/protocol.md 2.6 and 7.10
  */
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import type { Browser, Page, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { BrowserUsers } from "#test/browser-users";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-import { launch, startBack } from "./chromium.ts";
+import type { Page, Route } from "playwright-core";
+import { beforeEach, describe, expect, it } from "vitest";
+import { serveInFullBrowser } from "./back-app.ts";
+import { startBack } from "./chromium.ts";
 
 const FILES = {
   "src/app.ts": `
@@ -61,38 +57,13 @@ const FILES = {
     });`,
 };
 
-let project: TestProject;
-let running: RunningServer;
-let browser: Browser;
-let users: BrowserUsers;
+const app = serveInFullBrowser(FILES);
 let page: Page;
 
-beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  project.write("public/favicon.ico", "");
-  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
-  running = await startBuilt(project.dir, {
-    WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-    WEB_DATA_DIR: join(project.dir, "data"),
-  });
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await running?.stop();
-  project?.remove();
-});
-
 beforeEach(async () => {
-  users = new BrowserUsers(browser, { baseURL: running.address });
-  page = await users.newPage();
+  page = app.page;
   await page.goto("/");
   await isReady();
-});
-
-afterEach(async () => {
-  await users.closeAll();
-  expect(users.problems).toEqual([]);
 });
 
 const isReady = () => page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
@@ -118,7 +89,7 @@ async function leaveAndReturn(meanwhile = async () => {}): Promise<void> {
 
 /** Calls a function as another client. */
 async function call(name: string, args: object): Promise<void> {
-  const response = await fetch(`${running.address}/__web/rpc/${name}`, {
+  const response = await fetch(`${app.running.address}/__web/rpc/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ args }),
@@ -176,7 +147,7 @@ describe("a page with views", () => {
     );
     await routes[1]?.continue();
     await expect.poll(() => page.evaluate(() => document.body.inert)).toBe(false);
-    users.problems.splice(0); // the browser reports the request that failed
+    app.users.problems.splice(0); // the browser reports the request that failed
   });
 
   it.each([
@@ -188,7 +159,7 @@ describe("a page with views", () => {
     await leaveAndReturn();
     await expect.poll(() => page.evaluate(() => "persisted" in globalThis && !document.body.inert)).toBe(true);
     expect(await isMarked()).toBe(true);
-    users.problems.splice(0); // the browser reports the request that failed
+    app.users.problems.splice(0); // the browser reports the request that failed
   });
 
   it("is reloaded when its sign-in was revoked meanwhile [BACK-8]", async () => {
@@ -197,8 +168,8 @@ describe("a page with views", () => {
     await isReady();
     await mark();
     await page.goto("about:blank"); // no page of the site, which would make the browser remove the kept ones
-    running.signal("SIGUSR2");
-    await expect.poll(() => running.output()).toContain("Ada is revoked.");
+    app.running.signal("SIGUSR2");
+    await expect.poll(() => app.running.output()).toContain("Ada is revoked.");
     await startBack(page);
     await expect.poll(() => textOf("who").catch(() => null)).toBe("nobody");
     await expect.poll(isMarked).toBe(false);

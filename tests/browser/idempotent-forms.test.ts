@@ -2,16 +2,14 @@
  * Forms of idempotent functions in the full Chromium, which keeps pages for Back: what is sent again has the first outcome.
  * @see docs/protocol.md 15.8
  */
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { BrowserUsers } from "#test/browser-users";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-import { launch, startBack } from "./chromium.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, it } from "vitest";
+import { serveInFullBrowser } from "./back-app.ts";
+import { startBack } from "./chromium.ts";
 
 const FILES = {
+  runs: "",
   "src/app.ts": `
     import { App } from "tsweb";
     import * as functions from "./functions.server.ts";
@@ -61,40 +59,17 @@ const FILES = {
     });`,
 };
 
-let project: TestProject;
-let running: RunningServer;
-let browser: Browser;
-let users: BrowserUsers;
+const app = serveInFullBrowser(FILES);
 let page: Page;
 let item: string;
 
-beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  project.write("public/favicon.ico", "");
-  project.write("runs", "");
-  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
-  running = await startBuilt(project.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await running?.stop();
-  project?.remove();
-});
-
 let items = 0;
-beforeEach(async () => {
-  users = new BrowserUsers(browser, { baseURL: running.address });
-  page = await users.newPage();
+beforeEach(() => {
+  page = app.page;
   item = `tea ${++items}`;
 });
 
-afterEach(async () => {
-  await users.closeAll();
-  expect(users.problems).toEqual([]);
-});
-
-const runs = () => readFileSync(project.file("runs"), "utf8").split("\n").slice(0, -1);
+const runs = () => readFileSync(app.project.file("runs"), "utf8").split("\n").slice(0, -1);
 const runsOf = (name: string) => runs().filter((run) => run === name).length;
 
 describe.each(["plain", "script"])("a form of an idempotent function on the page /%s", (path) => {

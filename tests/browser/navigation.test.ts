@@ -2,13 +2,10 @@
  * Pages that Chromium requests before their link is clicked, by the speculation rules of the application. The tests compare what is
  * shown. @see docs/navigation.md and docs/protocol.md 11.10
  */
-import { randomBytes } from "node:crypto";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { BrowserUsers } from "#test/browser-users";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-import { launch, startBack } from "./chromium.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, it } from "vitest";
+import { serveInFullBrowser } from "./back-app.ts";
+import { startBack } from "./chromium.ts";
 
 const FILES = {
   "src/app.ts": `
@@ -91,39 +88,18 @@ const FILES = {
     });`,
 };
 
-let project: TestProject;
-let running: RunningServer;
-let browser: Browser;
-let users: BrowserUsers;
+const app = serveInFullBrowser(FILES);
 let page: Page;
 
-beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  project.write("public/favicon.ico", "");
-  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
-  running = await startBuilt(project.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await running?.stop();
-  project?.remove();
-});
-
 beforeEach(async () => {
-  users = new BrowserUsers(browser, { baseURL: running.address });
-  page = await users.newPage();
+  page = app.page;
   await page.goto("/shop/");
   await isReady();
 });
 
-afterEach(async () => {
-  await users.closeAll();
-  expect(users.problems).toEqual([]);
-});
-
 const isReady = () => page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
-const renders = async () => (await (await fetch(`${running.address}/shop/renders`)).json()) as Record<string, number>;
+const renders = async () =>
+  (await (await fetch(`${app.running.address}/shop/renders`)).json()) as Record<string, number>;
 const shown = () => page.textContent("#value");
 const deliveryType = () =>
   page.evaluate(
@@ -181,7 +157,7 @@ describe("a link on which the pointer rests", () => {
   it.each(["cookie", "login", "publish"])(
     "does not prefetch a page with the effect %s: the click does it",
     async (kind) => {
-      const listener = await users.newPage();
+      const listener = await app.users.newPage();
       await listener.goto("/shop/room");
       const [response] = await Promise.all([
         page.waitForEvent("requestfinished", (request) => request.url().endsWith(`/effects/${kind}`)),
@@ -203,7 +179,7 @@ describe("a link on which the pointer rests", () => {
       page.waitForEvent("requestfinished", (request) => request.url().endsWith("/room")),
       page.hover("#room"),
     ]);
-    await fetch(`${running.address}/shop/__web/rpc/say`, {
+    await fetch(`${app.running.address}/shop/__web/rpc/say`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"args":{"text":"meanwhile"}}',
@@ -226,6 +202,36 @@ describe("a prefetched page", () => {
     expect(await callOn("change")).toBeNull();
     await click("board", "/boards/1");
     expect(await shown()).toBe(String(before + 2));
+  });
+
+  it("prints one line in the console for any number of calls of a signed-in user, in all tabs together", async () => {
+    await callOn("enter");
+    await page.goto("/shop/");
+    await isReady();
+    const lines: string[] = [];
+    const record = (tab: Page) =>
+      tab.on("console", (message) => {
+        if (message.text().includes("Clear-Site-Data")) lines.push(message.text());
+      });
+    const other = await page.context().newPage();
+    [page, other].forEach(record);
+    await other.goto("/shop/");
+    await other.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+    const call = async (tab: Page) => {
+      const done = Number(await tab.textContent("#done"));
+      await tab.click("#change");
+      await tab.waitForFunction((count) => document.querySelector("#done")?.textContent === String(count), done + 1);
+    };
+    const callInBoth = async () => {
+      for (let count = 0; count < 10; count++) await call(count % 2 === 0 ? page : other);
+    };
+    await callInBoth(); // the sign-in has cleared what was prefetched before
+    expect(lines).toEqual([]);
+    for (let round = 1; round <= 2; round++) {
+      await prefetch("board", "1");
+      await callInBoth();
+      expect(lines).toHaveLength(round);
+    }
   });
 
   it("is not shown after a call, if it was still being rendered", async () => {

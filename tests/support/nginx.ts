@@ -1,5 +1,5 @@
 /**
- * An nginx for a test, as a proxy in front of an application: on a free port, in a temporary folder. It can be killed,
+ * An nginx for a test, as a proxy in front of an application or as a file server: on a free port, in a temporary folder. It can be killed,
  * reloaded and restarted.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -19,6 +19,8 @@ export interface NginxOptions {
   readonly ports: readonly number[];
   /** Compresses all responses if the client accepts it, also event streams. */
   readonly gzip?: boolean;
+  /** Returns the configuration of the site on a port, in place of a proxy. */
+  readonly site?: (port: number) => string;
   /** Uses the recipe of `deploy/` in place of a minimal configuration. */
   readonly usesRecipe?: boolean;
   /** The connections of the worker process. By default those of the recipe. */
@@ -121,7 +123,8 @@ http {
   }
 
   #minimalSite(): string {
-    const { ports, rejectsStreams = false } = this.#options;
+    const { ports, site, rejectsStreams = false } = this.#options;
+    if (site) return site(this.port);
     return `upstream application {
     ${ports.map((port) => `server 127.0.0.1:${port} max_fails=0;`).join("\n    ")}
   }

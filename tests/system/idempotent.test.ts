@@ -4,9 +4,8 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AppProcess, sharedEnv } from "#test/app-process";
-import { NatsServer } from "#test/nats-server";
-import { RedisServer } from "#test/redis-server";
+import type { AppProcess } from "#test/app-process";
+import { ProcessPair, SHARED_BUSES } from "#test/process-pair";
 import { build } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
@@ -49,21 +48,14 @@ async function order({ address }: AppProcess, key: string, args: object) {
   return response.json();
 }
 
-describe.each([
-  ["Redis", () => RedisServer.start()],
-  ["NATS", () => NatsServer.start()],
-])("an idempotent function in two processes on %s", (_, start) => {
-  let bus: RedisServer | NatsServer;
-  let apps: [AppProcess, AppProcess];
+describe.each(SHARED_BUSES)("an idempotent function in two processes on %s", (_, startBus) => {
+  let pair: ProcessPair;
+  let apps: ProcessPair["apps"];
   beforeAll(async () => {
-    bus = await start();
-    const env = sharedEnv(bus.url);
-    apps = await Promise.all([AppProcess.start(project.dir, env), AppProcess.start(project.dir, env)]);
+    pair = await ProcessPair.start(project.dir, startBus);
+    apps = pair.apps;
   });
-  afterAll(async () => {
-    await Promise.all((apps ?? []).map((app) => app.stop()));
-    await bus?.stop();
-  });
+  afterAll(() => pair?.stop());
 
   it("runs once for calls and forms that reach both at once [ONCE-8]", async () => {
     const [key, item] = [randomUUID(), randomUUID()];

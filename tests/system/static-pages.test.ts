@@ -34,6 +34,10 @@ it("static pages are rendered by the build, and served as files with the headers
     expect(home.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(home.headers.get("content-security-policy")).toContain("default-src 'self'");
     expect(home.headers.get("cache-control")).toBe("no-cache");
+    const rules = home.headers.get("speculation-rules") ?? "";
+    expect(rules).toMatch(/^"\/assets\/speculation-[\w-]{8}\.json"$/);
+    expect(read("_headers")).toContain(`  speculation-rules: ${rules}\n`);
+    expect(read(JSON.parse(rules))).toBe(await (await get(JSON.parse(rules))).text());
     expect(await home.text()).toContain("home text");
     const etag = home.headers.get("etag") ?? "";
     expect((await get("/", { "accept-encoding": "br", "if-none-match": etag })).status).toBe(304);
@@ -64,17 +68,30 @@ it.each([
   ["session.user()", '{session.user()?.sub ?? "nobody"}'],
   ["request.cookies", "{request.cookies.a}"],
   ["request.query.sort", "{request.query.sort}"],
-])("the build refuses a static page that uses %s, with file and line [STATIC-2]", async (use, markup) => {
-  const pages = `import { page, request, session } from "tsweb";\nvoid [request, session];\nexport const home = page("/", { static: true }, () =>\n  <main>${markup}</main>);`;
-  const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
-  const { code, output } = await runTsweb(project.dir, ["build"]);
-  expect(code).toBe(1);
-  expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
-  expect(output).toContain(use);
-  expect(output).toMatch(/pages\.server\.tsx:4/);
-  expect(existsSync(project.file("dist"))).toBe(false);
-  project.remove();
-});
+  ["channel()", '{typeof await channel("room")}'],
+  ["list.live()", "{typeof await list.live()}"],
+  ["a form with a CSRF token", "<form action={save} />"],
+])(
+  "the build refuses a static page that uses %s, with file and line, with and without a base [STATIC-2]",
+  async (use, markup) => {
+    const pages = `import { channel, page, query, request, server, session } from "tsweb";
+    export const list = query({ on: ["room"] }, () => 1); export const save = server((text: string) => void [request, session, channel, text]);
+    export const home = page("/", { static: true }, async () =>
+      <main>${markup}</main>);`;
+    const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
+    for (const options of ["", 'base: "/shop"']) {
+      project.write("src/app.ts", APP(options));
+      const { code, output } = await runTsweb(project.dir, ["build"], { WEB_CSRF_SECRET: "6b".repeat(32) });
+      expect(code).toBe(1);
+      expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
+      expect(output).toContain(`${use}`);
+      // The renderer writes a form: no line of the application is in the stack.
+      if (!use.includes("form")) expect(output).toMatch(/pages\.server\.tsx:4/);
+      expect(existsSync(project.file("dist"))).toBe(false);
+    }
+    project.remove();
+  },
+);
 
 it('an application with before needs static: "public" [STATIC-3]', async () => {
   const project = TestProject.fromFiles({

@@ -1,3 +1,3 @@
 export { build } from "./build.ts";
 export { packageOptionsProblem } from "./package-options.ts";
-export type { RenderReport } from "./static-pages.ts";
+export type { LoadReport } from "./static-pages.ts";

@@ -2,14 +2,18 @@ import { fork } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { RenderedPage, StaticPage } from "../../server/index.ts";
+import type { ConfigProblem } from "../../config/index.ts";
+import type { StaticOutput, StaticPage } from "../../server/index.ts";
 import { BuildError } from "../project/index.ts";
 
-/** What the process that renders the pages sends. */
-export interface RenderReport {
-  readonly pages?: readonly RenderedPage[];
-  /** Why a page cannot be static, with its stack. */
-  readonly error?: string;
+/** What the process that loads a built application sends. */
+export interface LoadReport {
+  /** Its static pages, for the build. */
+  readonly output?: StaticOutput | undefined;
+  /** Why it cannot be loaded, or why a page cannot be static, with the stack. */
+  readonly error?: string | undefined;
+  /** The problems, if that is a `ConfigError`. */
+  readonly problems?: readonly ConfigProblem[] | undefined;
 }
 
 /** Matches the option of a static page. When unsure, it matches: then the application is loaded for nothing. */
@@ -25,45 +29,54 @@ export async function mayHaveStaticPages(modules: readonly string[]): Promise<bo
 }
 
 /**
- * Renders the static pages of a built application in a process of its own, and writes them to its browser's files, with
- * `_headers`, the headers that another file server has to send with them.
+ * Renders the static pages of a built application in a process of its own, and writes them to its browser's files, with the files
+ * that the application makes itself, and with `_headers`, the headers that another file server has to send.
  *
  * @param dir the folder of the build
  * @param taken the paths of files that the build has
  * @throws BuildError for a page that cannot be static
  */
 export async function writeStaticPages(dir: string, taken: readonly string[]): Promise<StaticPage[]> {
-  const { pages = [], error } = await renderInChild(join(dir, "app.mjs"));
+  const { output, error } = await renderInChild(join(dir, "app.mjs"));
   if (error !== undefined) throw new BuildError(error);
+  if (!output || output.pages.length === 0) return [];
+  const { pages, generated } = output;
   for (const { path, file, html } of pages) {
     if (taken.includes(file))
       throw new BuildError(`The static page ${path} and a file of the build have one path: ${file}.`);
-    const target = join(dir, "client", file);
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, html);
+    await write(join(dir, "client", file), html);
   }
-  if (pages.length > 0 && !taken.includes("/_headers"))
-    await writeFile(join(dir, "client/_headers"), formatHeaders(pages));
+  for (const { path, text } of generated) await write(join(dir, "client", path), text);
+  if (!taken.includes("/_headers")) await write(join(dir, "client/_headers"), formatHeaders(output));
   return pages.map(({ path, file, hasForm }) => ({ path, file, hasForm }));
 }
 
-/** Returns the headers of the pages in the format of Netlify and Cloudflare Pages. */
-function formatHeaders(pages: readonly RenderedPage[]): string {
-  const blocks = pages.map(({ path, headers }) => {
-    const lines = [...headers, ["cache-control", "no-cache"] as const].map(([name, value]) => `  ${name}: ${value}\n`);
-    return `${path}\n${lines.join("")}`;
-  });
-  return blocks.join("\n");
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
 }
 
-function renderInChild(app: string): Promise<RenderReport> {
-  const child = fork(fileURLToPath(new URL("../static-pages-child.js", import.meta.url)), [app], {
+/** Returns headers by their paths in the format of Netlify and Cloudflare Pages. */
+function formatHeaders({ base, pages, generated }: StaticOutput): string {
+  const blocks: [path: string, headers: readonly (readonly [name: string, value: string])[]][] = [];
+  for (const { path, headers } of pages) {
+    const all = [...headers, ["cache-control", "no-cache"] as const];
+    blocks.push([base + path, all]);
+    if (path === "/" && base !== "") blocks.push([base, all]); // a file server redirects it, or shows the page
+  }
+  for (const { path, headers } of generated) blocks.push([base + path, Object.entries(headers)]);
+  const lines = blocks.map(([path, headers]) => [path, ...headers.map(([name, value]) => `  ${name}: ${value}`)]);
+  return lines.map((block) => `${block.join("\n")}\n`).join("\n");
+}
+
+function renderInChild(app: string): Promise<LoadReport> {
+  const child = fork(fileURLToPath(new URL("../load-app-child.js", import.meta.url)), [app, "static-pages"], {
     env: { ...process.env, WEB_ENV: "development", WEB_BUS_URL: "" },
     execArgv: ["--enable-source-maps"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   return new Promise((resolve) => {
-    child.once("message", (report: RenderReport) => resolve(report));
+    child.once("message", (report: LoadReport) => resolve(report));
     child.once("error", (error) => resolve({ error: error.message }));
     child.once("exit", (code) =>
       resolve({ error: `The modules of the application end the process with status ${code}.` }),

@@ -1,21 +1,23 @@
-/** The process that loads a built application for `tsweb check --production`, reports what it throws, and ends. */
+/** The process that loads a built application, reports what it throws or, for the build, its static pages, and ends. */
 import { pathToFileURL } from "node:url";
 import { internalsOf } from "../server/index.ts";
-import type { LoadReport } from "./check-start.ts";
+import type { LoadReport } from "./build/index.ts";
 
-const [, , file = ""] = process.argv;
+const [, , file = "", task] = process.argv;
 report(await load());
 
 async function load(): Promise<LoadReport> {
   try {
     const { default: app }: { default?: unknown } = await import(pathToFileURL(file).href);
-    await internalsOf(app)?.checkPackages();
+    const internals = internalsOf(app);
+    if (task === "static-pages") return { output: await internals?.renderStaticPages() };
+    await internals?.checkPackages();
     return {};
   } catch (error) {
     if (!(error instanceof Error)) return { error: String(error) };
     // The application has a class ConfigError of its own.
     const { problems }: Pick<LoadReport, "problems"> = Object(error);
-    return error.name === "ConfigError" ? { problems } : { error: error.stack ?? error.message };
+    return { error: error.stack ?? error.message, problems: error.name === "ConfigError" ? problems : undefined };
   }
 }
 

@@ -1,0 +1,142 @@
+/**
+ * Two processes on one bus behind one address, in Chromium: what the user has changed in one is shown by the other.
+ * @see docs/navigation.md
+ */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { Nginx } from "#test/nginx";
+import { ProcessPair } from "#test/process-pair";
+import { RedisServer } from "#test/redis-server";
+import { build } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { launch } from "./chromium.ts";
+
+const FILES = {
+  value: "1",
+  "public/favicon.ico": "",
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as functions from "./functions.server.ts";
+    import * as pages from "./pages.server.tsx";
+    export default new App({ modules: [functions, pages], rate: false });`,
+  "src/functions.server.ts": `
+    import { readFileSync, writeFileSync } from "node:fs";
+    import { revalidate, server } from "tsweb";
+    export const value = () => readFileSync("value", "utf8");
+    export const change = server(async (text: string) => { writeFileSync("value", text); await revalidate("/news"); return process.pid; });`,
+  "src/pages.server.tsx": `
+    import { page, route } from "tsweb";
+    import { value } from "./functions.server.ts";
+    import { Change } from "./change.tsx";
+    const Shown = () => <p><b id="value">{value()}</b> of <i id="process">{process.pid}</i></p>;
+    export const home = page("/", () => <main><a id="board" href={board.href()}>board</a> <a id="news" href={news.href()}>news</a><Change /></main>);
+    export const board = page("/board", () => <main><Shown /></main>);
+    export const news = page("/news", { cache: { seconds: 600 } }, () => <main><Shown /></main>);`,
+  "src/change.tsx": `
+    import { state, view } from "tsweb/browser";
+    import { change } from "./functions.server.ts";
+    export const Change = view(() => {
+      const shown = state({ text: "", process: 0 });
+      return <p>
+        <input name="text" value={shown.text} onInput={(event) => { shown.text = event.currentTarget.value; }} />
+        <button type="button" onClick={async () => { shown.process = await change(shown.text); }}>change</button>
+        <output>{shown.process}</output>
+      </p>;
+    });`,
+};
+
+let project: TestProject;
+let pair: ProcessPair;
+let nginx: Nginx;
+let browser: Browser;
+let users: BrowserUsers;
+let page: Page;
+
+beforeAll(async () => {
+  project = TestProject.fromFiles(FILES);
+  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
+  pair = await ProcessPair.start(project.dir, () => RedisServer.start());
+  const [pages, calls] = pair.apps;
+  nginx = await Nginx.start({
+    ports: [],
+    site: (port) => `server {
+      listen 127.0.0.1:${port};
+      proxy_set_header Host $http_host;
+      location / { proxy_pass ${pages.address}; }
+      location /__web/rpc/ { proxy_pass ${calls.address}; }
+    }`,
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await nginx?.stop();
+  await pair?.stop();
+  project?.remove();
+});
+
+beforeEach(async () => {
+  users = new BrowserUsers(browser, { baseURL: nginx.address });
+  page = await users.newPage();
+});
+
+afterEach(async () => {
+  await users.closeAll();
+  expect(users.problems).toEqual([]);
+});
+
+/** Opens the first page, whose view works once it shows what is typed. */
+async function open(): Promise<void> {
+  await page.goto("/");
+  await page.waitForLoadState("networkidle");
+}
+
+/** Prefetches the page of a link. */
+async function prefetch(path: string): Promise<void> {
+  const isFinished = page.waitForEvent("requestfinished", (request) => request.url().endsWith(path));
+  await page.hover(`#${path.slice(1)}`);
+  await isFinished;
+}
+
+/** Changes the value by a call, and returns the process that has handled it. */
+async function change(text: string): Promise<string | null> {
+  await page.fill("input", text);
+  await page.click("button");
+  await page.waitForFunction(() => document.querySelector("output")?.textContent !== "0");
+  return page.textContent("output");
+}
+
+const shown = async () => [await page.textContent("#value"), await page.textContent("#process")];
+
+it("a prefetched page is not shown after a call that another process has handled", async () => {
+  await open();
+  await prefetch("/board");
+  const caller = await change("changed");
+  await page.click("#board");
+  const [value, renderer] = await shown();
+  expect(value).toBe("changed");
+  expect(renderer).not.toBe(caller);
+});
+
+it("a cached page that one process has revalidated is rendered again by the other, also if it was prefetched", async () => {
+  await expect
+    .poll(async () => {
+      await page.goto("/news"); // kept once the process receives revalidations
+      return (await page.request.get("/news")).headers()["cache-control"];
+    })
+    .toBe("public, s-maxage=600");
+  await open();
+  await prefetch("/news");
+  const caller = await change("revalidated");
+  await page.click("#news");
+  await page.waitForSelector("#value");
+  await expect
+    .poll(async () => {
+      const [value] = await shown();
+      if (value !== "revalidated") await page.reload(); // the other process may not have the message yet
+      return value;
+    })
+    .toBe("revalidated");
+  expect((await shown())[1]).not.toBe(caller);
+});
