@@ -228,6 +228,7 @@ describe("a prefetched page", () => {
     await callInBoth(); // the sign-in has cleared what was prefetched before
     expect(lines).toEqual([]);
     for (let round = 1; round <= 2; round++) {
+      await page.bringToFront(); // a pointer rests only on what is shown
       await prefetch("board", "1");
       await callInBoth();
       expect(lines).toHaveLength(round);

@@ -1,6 +1,7 @@
 /**
  * Pages with the option `cache` in several processes: what one revalidates, all render again.
  */
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { ProcessPair, SHARED_BUSES } from "#test/process-pair";
@@ -94,7 +95,7 @@ const PERSONAL = [
   ["/form", "a form with a CSRF token", 13],
 ] as const;
 
-const withTokens = { ...sharedEnv(), WEB_CSRF_SECRET: "6b".repeat(32) };
+const withTokens = { ...sharedEnv(), WEB_CSRF_SECRET: randomBytes(32).toString("hex") };
 
 it("cached pages are never cached if they use something of one request, with a warning that has the line", async () => {
   const app = await AppProcess.start(project.dir, { ...withTokens, NODE_OPTIONS: "--enable-source-maps" });
