@@ -105,7 +105,7 @@ const IN_ONE_PROCESS = [
 
 /**
  * The tests in these folders that install a bus for all applications of the process, replace modules of Node, depend on how V8 has
- * compiled what ran before, count the timers of the process, or need Preact without the hooks of preact/compat.
+ * compiled what ran before, count the timers of the process, or load preact/compat, which changes the attributes of all markup.
  */
 const WITH_OWN_STATE = [
   "backends/bus/publish-queue",
@@ -113,11 +113,12 @@ const WITH_OWN_STATE = [
   "backends/memory/bus",
   "backends/redis/client/reply-timeout",
   "backends/redis/fallback-rate-store",
+  "compile/rules/other-frameworks",
   "config/development-secret",
   "limits/limit",
   "logging/app-log",
-  "pages/jsx-runtime",
   "panel/panel-host",
+  "protocol/element-types",
   "rpc/handle-stream",
   "rpc/time-limit",
   "server/health",
