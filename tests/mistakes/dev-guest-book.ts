@@ -13,7 +13,7 @@ const WAITING = { timeout: 60_000, interval: 100 };
 /** The places of messages that the development server and the browser show. */
 export const DEVELOPMENT = ["page", "overlay", "terminal", "console"] as const satisfies readonly Place[];
 
-export type DevelopmentPlace = (typeof DEVELOPMENT)[number];
+type DevelopmentPlace = (typeof DEVELOPMENT)[number];
 
 /** Calls a function until it returns without an error. Its last error is thrown after a minute. */
 export function waitUntil(check: () => Promise<void>): Promise<void> {
@@ -72,16 +72,26 @@ export class DevGuestBook {
     return { page, console, close: () => page.close() };
   }
 
-  /** Returns a function that returns what is shown in a place since this call. */
-  readerOf(place: DevelopmentPlace, { page, console }: OpenPage): () => Promise<string> {
+  /** Requests a page without a browser, and returns the text of its `main`: the error page has its whole text in the response. */
+  async readPage(path: string): Promise<string> {
+    const response = await fetch(this.#server.address + path, { headers: { accept: "text/html" } });
+    const [, markup = ""] = /<main>(.*)<\/main>/s.exec(await response.text()) ?? [];
+    return unescapeHtml(markup.replace(/<[^>]*>/g, "\n"));
+  }
+
+  /** Returns a function that returns what the terminal shows since this call. */
+  terminalReader(): () => Promise<string> {
     const { length } = this.#server.output();
+    return async () => this.#server.output().slice(length).replace(ANSI, "");
+  }
+
+  /** Returns a function that returns what is shown in a place since this call. */
+  readerOf(place: Exclude<DevelopmentPlace, "page">, { page, console }: OpenPage): () => Promise<string> {
     switch (place) {
-      case "page":
-        return () => textOf(page, "main");
       case "overlay":
         return () => textOf(page, "vite-error-overlay .window");
       case "terminal":
-        return async () => this.#server.output().slice(length).replace(ANSI, "");
+        return this.terminalReader();
       case "console":
         return async () => console.join("\n");
     }
@@ -124,6 +134,12 @@ export class DevGuestBook {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
 const ANSI = /\u001b\[[0-9;]*m/g;
+
+/** Returns the text of which the error page has made this markup. */
+function unescapeHtml(markup: string): string {
+  const entities = { lt: "<", gt: ">", quot: '"', "#39": "'", amp: "&" };
+  return Object.entries(entities).reduce((text, [name, char]) => text.replaceAll(`&${name};`, char), markup);
+}
 
 /** Returns the text of elements; empty while the page is reloading. */
 async function textOf(page: Page, selector: string): Promise<string> {
