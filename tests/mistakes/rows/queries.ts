@@ -5,18 +5,12 @@ import { GUESTS, PAGES, VIEW, withQuery } from "./guest-book-edits.ts";
 interface LiveGuestBook {
   /** What the function does after it has written the name, in place of publishing it. */
   readonly publishes?: string;
-  /** How the view gets its list from `names`. */
-  readonly list?: string;
   /** The call in the event handler of the view. */
   readonly call?: string;
 }
 
 /** Shows the names by a live query. The function that signs is in line 11 of its module. */
-function liveGuestBook({
-  publishes = "",
-  list = "names.value",
-  call = "await sign(book.name);",
-}: LiveGuestBook): Edit[] {
+function liveGuestBook({ publishes = "", call = "await sign(book.name);" }: LiveGuestBook): Edit[] {
   return [
     ...withQuery('query({ on: ["guests"] }, () => everyone())'),
     { file: GUESTS, from: "  return everyone();", to: `  ${publishes}` },
@@ -34,7 +28,7 @@ function liveGuestBook({
       to: "void optimistic;\n  const names = live(guests);\n  const book = state({ ",
     },
     { file: VIEW, from: "book.guests = await sign(book.name);", to: call },
-    { file: VIEW, from: "book.guests.map", to: `${list}.map` },
+    { file: VIEW, from: "book.guests.map", to: "names.value.map" },
   ];
 }
 
@@ -79,12 +73,15 @@ export const mistakes: readonly Mistake[] = [
     fix: "Change the list that it receives: `(cards) => cards.push(card)`",
   },
   {
-    mistake: "sorts the value of a live query",
-    edits: liveGuestBook({ publishes: 'await publish("guests");', list: "names.value.sort()" }),
+    mistake: "adds to the value of a live query",
+    edits: [
+      ...liveGuestBook({ publishes: 'await publish("guests");' }),
+      { file: VIEW, from: "event.preventDefault();", to: "event.preventDefault();\n    names.value.push(book.name);" },
+    ],
     act: (page) => sign(page, "Katherine"),
-    places: ["overlay"],
-    at: `${VIEW}:25`,
-    says: "Cannot assign to read only property",
-    fix: "Copy it, as in `[...list.value].sort()`",
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:11`,
+    says: /Cannot add property \d+, object is not extensible/,
+    fix: "show a change with `optimistic(list, (copy) => …, () => …)`",
   },
 ];

@@ -19,8 +19,18 @@ let edits: EventEmitter;
 let lines: string[];
 
 const query = compiledQuery("cards", { on: ["board:1", "members:1"] }, () => read());
+const other = compiledQuery(
+  "rows",
+  { on: (id: string) => [`rows:${id}`] },
+  (id: string) => (id === "2" ? read() : []),
+  {
+    params: { id: "any" },
+  },
+);
 const functions = {
   cards: query,
+  rows: other,
+  show_rows: compiledServer("show_rows", (id: string) => other.live(id), { params: { id: "any" } }),
   show: compiledServer("show", () => query.live()),
   /** Adds a card, and publishes to a channel; to none without one. */
   add: compiledServer(
@@ -155,5 +165,20 @@ describe("a change that a live query shows", () => {
     await call("look");
     await wait(1_000);
     expect(lines).toHaveLength(1);
+  });
+
+  it("is found in whichever of the queries with other arguments it is", async () => {
+    const results = await Promise.all(["1", "2"].map(async (id) => (await call("show_rows", { id })).json()));
+    await client.close();
+    client = new QueryClient(
+      send,
+      results.map(({ result }) => result),
+    );
+    await client.open();
+    await wait(100);
+    await call("add", { channel: null });
+    await wait(1_000);
+    expect(lines.join()).toContain("the live query rows (src/rows.server.ts:1)");
+    expect(lines.join()).toContain('its channel "rows:2"');
   });
 });

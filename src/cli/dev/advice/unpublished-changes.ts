@@ -32,8 +32,10 @@ export class UnpublishedChanges {
   readonly #errors: ErrorLog;
   readonly #root: string;
   readonly #published = new WeakMap<RequestContext, Set<string>>();
-  /** What is checked, was reported, or cannot be checked, by {@link keyOf}. */
+  /** The functions and queries of which a change was reported, or whose value is different each time. */
   readonly #known = new Set<string>();
+  /** The functions and queries with arguments that are about to be checked. */
+  readonly #pending = new Set<string>();
 
   /**
    * @param edits emits `all` for each edit
@@ -76,23 +78,25 @@ export class UnpublishedChanges {
     if (!definition) return;
     const call = { ...definition.signature, published: this.#published.get(context) ?? new Set() };
     for (const shown of shownQueries()) {
-      const key = keyOf(call, shown);
-      if (this.#known.has(key) || shown.call.channels.some((channel) => call.published.has(channel))) continue;
-      this.#known.add(key);
-      runOutsideRequests(() => setTimeout(() => void this.#check(call, shown), PUBLISH_MS).unref());
+      const check = `${call.name} ${shown.call.id}`;
+      const isKnown = this.#known.has(keyOf(call, shown)) || this.#pending.has(check);
+      if (isKnown || shown.call.channels.some((channel) => call.published.has(channel))) continue;
+      this.#pending.add(check);
+      const run = () => {
+        this.#pending.delete(check);
+        void this.#check(call, shown);
+      };
+      runOutsideRequests(() => setTimeout(run, PUBLISH_MS).unref());
     }
   }
 
   async #check(call: EndedCall, shown: ShownQuery): Promise<void> {
-    const key = keyOf(call, shown);
     const value = shown.isCurrent() ? await shown.read() : null;
-    if (value === null || value === shown.json) {
-      this.#known.delete(key);
-      return;
-    }
+    if (value === null || value === shown.json) return;
     const isStable = (await shown.read()) === value;
-    if (isStable && shown.isCurrent()) this.#print(call, shown);
-    else if (isStable) this.#known.delete(key);
+    if ((isStable && !shown.isCurrent()) || this.#known.has(keyOf(call, shown))) return;
+    this.#known.add(keyOf(call, shown));
+    if (isStable) this.#print(call, shown);
   }
 
   #print(call: EndedCall, { call: { definition, channels } }: ShownQuery): void {
