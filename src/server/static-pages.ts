@@ -26,7 +26,7 @@ export interface StaticPage {
 }
 
 /** A static page with its content. */
-export interface RenderedPage extends StaticPage {
+interface RenderedPage extends StaticPage {
   readonly html: string;
   /** The headers that another file server has to send with it. */
   readonly headers: readonly (readonly [string, string])[];

@@ -97,7 +97,7 @@ describe.each(["", "/shop"])("static pages below %j in a file server", (base) =>
     project?.remove();
   });
 
-  it("have the headers that the server of tsweb sends, and so have the files to which these refer", async () => {
+  it("have the headers that the server of tsweb sends, and so have the files to which these refer [STATIC-4]", async () => {
     const app = await AppProcess.start(project.dir, sharedEnv());
     try {
       const [rules = ""] = [...headers.keys()].filter((path) => path.includes("/speculation-"));
