@@ -65,14 +65,18 @@ const FILES = {
   "tsconfig.json": readFileSync(join(repository, "template/tsconfig.json"), "utf8"),
 };
 
-/** Creates the project of docs/layouts.md. The module of the tests is added to its application. */
+/** Creates the project of docs/layouts.md. The module of the tests is added to its application, and its sign-in form shows that it is hydrated. */
 export function layoutsProject(): TestProject {
   const files = documentedFiles("docs/layouts.md");
   const app = files["src/app.ts"] ?? "";
+  const signIn = files["src/sign-in.tsx"] ?? "";
   const project = TestProject.fromFiles({
     ...FILES,
     ...files,
     "src/app.ts": `import * as control from "./control.server.ts";\n${app.replace("modules: [", "modules: [control, ")}`,
+    "src/sign-in.tsx": signIn
+      .replace("import { state,", "import { on_mount, state,")
+      .replace("const submit", 'on_mount(() => { document.body.dataset.form = "hydrated"; });\n  const submit'),
   });
   const types = "node_modules/@types"; // those of Node
   symlinkSync(join(repository, types), project.file(types), "dir");

@@ -58,7 +58,9 @@ async function call(name: string, args: object = {}): Promise<unknown> {
 const send = (path: string, init: RequestInit = {}) =>
   fetch(running.address + path, { redirect: "manual", ...init, headers: { connection: "close", ...init.headers } });
 
+/** Signs in once the form is hydrated: before that, a click on its button does nothing. */
 async function signIn(page: Page, name: string, password: string): Promise<void> {
+  await page.locator("body[data-form=hydrated]").waitFor();
   await page.getByLabel("Name").fill(name);
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
