@@ -167,7 +167,14 @@ describe("the board example, built", () => {
   it("works without script: sign-up, and cards are added, moved and removed by forms", async () => {
     const ada = await app.signUp("Ada");
     await createBoard(ada, "Both");
-    const nia = await app.signUp("Nia", { javaScriptEnabled: false });
+    const nia = await app.users.newPage({ javaScriptEnabled: false });
+    await nia.goto("/");
+    await nia.getByRole("link", { name: "Create an account" }).click();
+    await nia.getByLabel("Name").fill("Nia");
+    await nia.getByLabel("Email").fill("nia@team.example");
+    await nia.getByLabel("Password").fill("correct horse");
+    await nia.getByRole("button", { name: "Sign up" }).click();
+    await nia.waitForURL(`${app.address}/`);
     await nia.goto(ada.url());
     await addCard(nia, "To do", "   ");
     await nia.getByText("Write what is to do.").waitFor();

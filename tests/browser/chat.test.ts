@@ -38,7 +38,12 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
     expect(await app.call("ask_assistant", message)).toMatchObject(rejected);
     expect(await app.call("earlier_messages", { before: 1 })).toMatchObject(rejected);
 
-    const page = await app.enter("Ada");
+    const page = await app.users.newPage();
+    await page.goto("/");
+    await page.fill("#name", "Ada");
+    await page.getByRole("button", { name: "Enter the lobby" }).click();
+    await page.waitForURL("**/room");
+    await waitForRoom(page);
     await page.goto("/");
     expect(new URL(page.url()).pathname).toBe("/room");
     await waitForRoom(page);

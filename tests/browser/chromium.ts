@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { IS_MATRIX } from "#test/matrix";
@@ -82,28 +82,38 @@ export interface LaunchOptions {
   readonly fullBrowser?: boolean;
 }
 
-/** The headless shell of this process, which its test files use one after the other. */
-let shared: Promise<Browser> | undefined;
+/** The browsers of this process, which its test files use one after the other: the full one, and the headless shell. */
+const shared = new Map<"full" | "shell", Promise<Browser>>();
 
 /** How long the pages of a test file may take to close. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
 /**
- * Returns a headless Chromium in which each context is a profile of its own. The caller closes it. A headless shell then only
- * closes the contexts: the next test file of the process gets the same one, and it ends with the process.
+ * Returns a headless Chromium in which each context is a profile of its own. The caller closes it, which only closes the contexts
+ * that were created with it: the next caller gets the same process, which ends with that of the tests.
  *
  * @example
  * const browser = await launch();
  * try { … } finally { await browser.close(); }
  */
 export async function launch({ fullBrowser = IS_MATRIX }: LaunchOptions = {}): Promise<Browser> {
-  if (fullBrowser) {
-    return start(EXECUTABLES, [...ARGUMENTS, `--disable-features=${UNUSED_FEATURES.join()}`]);
+  const kind = fullBrowser ? "full" : "shell";
+  let starting = shared.get(kind);
+  if (!starting || !(await starting).isConnected()) {
+    starting = fullBrowser
+      ? start(EXECUTABLES, [...ARGUMENTS, `--disable-features=${UNUSED_FEATURES.join()}`])
+      : start([...HEADLESS_SHELLS, ...EXECUTABLES], [...ARGUMENTS]);
+    shared.set(kind, starting);
   }
-  if (shared && !(await shared).isConnected()) shared = undefined;
-  shared ??= start([...HEADLESS_SHELLS, ...EXECUTABLES], [...ARGUMENTS]);
-  const browser = await shared;
-  return Object.create(browser, { close: { value: () => closeContexts(browser) } });
+  const browser = await starting;
+  const contexts: BrowserContext[] = [];
+  const newContext = async (options?: BrowserContextOptions) => {
+    const context = await browser.newContext(options);
+    contexts.push(context);
+    return context;
+  };
+  const close = () => closeContexts(browser, contexts);
+  return Object.create(browser, { newContext: { value: newContext }, close: { value: close } });
 }
 
 function start(candidates: readonly string[], args: string[]): Promise<Browser> {
@@ -111,9 +121,9 @@ function start(candidates: readonly string[], args: string[]): Promise<Browser> 
   return chromium.launch({ executablePath: chromiumPath(candidates), args, ignoreDefaultArgs });
 }
 
-/** Closes the contexts of a browser, and the browser itself if it does not close them in time. */
-async function closeContexts(browser: Browser): Promise<void> {
-  const closing = Promise.all(browser.contexts().map((context) => context.close())).then(() => true);
+/** Closes contexts of a browser, and the browser itself if it does not close them in time. */
+async function closeContexts(browser: Browser, contexts: readonly BrowserContext[]): Promise<void> {
+  const closing = Promise.all(contexts.map((context) => context.close())).then(() => true);
   const isClosed = await Promise.race([closing, wait(CLOSE_TIMEOUT_MS, false, { ref: false })]);
   if (!isClosed) await browser.close();
 }

@@ -2,7 +2,7 @@
  * Presence in Chromium: the pages of two users, in several tabs, served by two processes.
  */
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { buildPresenceApp } from "#test/presence-app";
 import { postInit } from "#test/presence-client";
@@ -19,7 +19,7 @@ const problems: string[] = [];
 
 beforeAll(async () => {
   [browser, project, redis] = await Promise.all([
-    launch({ fullBrowser: true }),
+    launch(),
     buildPresenceApp(),
     RedisServer.start({ appendOnly: true }),
   ]);
@@ -43,8 +43,8 @@ afterAll(async () => {
 });
 
 /** Returns a browser in which a user is signed in. */
-async function browserOf(user: string, server: AppProcess = processes[0]) {
-  const context = await browser.newContext({ baseURL: server.address });
+async function browserOf(user: string, server: AppProcess = processes[0], from = browser) {
+  const context = await from.newContext({ baseURL: server.address });
   contexts.push(context);
   const response = await context.request.post("/__web/rpc/enter", { data: { args: { user } } });
   expect(response.status()).toBe(200);
@@ -69,8 +69,7 @@ async function usersOf(server: AppProcess): Promise<unknown[]> {
 const listOf = (page: Page) =>
   page.locator("li").evaluateAll((items) => items.map((item) => (item.textContent ?? "").trim().replace(/\s+/g, " ")));
 
-const expectList = (page: Page, list: readonly string[]) =>
-  expect.poll(() => listOf(page), { timeout: 10_000 }).toEqual(list);
+const expectList = (page: Page, list: readonly string[]) => expect.poll(() => listOf(page)).toEqual(list);
 
 describe("presence in a browser", () => {
   it("shows two users of two processes each other, with their tabs and what they type", async () => {
@@ -175,7 +174,9 @@ describe("presence in a browser", () => {
   });
 
   it("leaves when the page is left, and is back, with its state, when it is restored", async () => {
-    const [ada, bob] = [await browserOf("ada"), await browserOf("bob")];
+    const fullBrowser = await launch({ fullBrowser: true }); // it keeps pages for Back
+    onTestFinished(() => fullBrowser.close());
+    const [ada, bob] = [await browserOf("ada", processes[0], fullBrowser), await browserOf("bob")];
     const [page, other] = [await ada.open(), await bob.open()];
     await page.locator("input").fill("here");
     await expectList(other, ["ADA 1 here", "BOB 1"]);
