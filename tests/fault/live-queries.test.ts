@@ -42,11 +42,12 @@ describe.each([
     const bus = await startBus();
     try {
       apps.push(createApp(bus.url, 0), createApp(bus.url, 1));
+      // An application that has started runs no query until it has connected to the bus.
       const handle: LiveHandle = await vi.waitFor(async () => {
         const { result, error } = await (await callOverHttp(apps[0] as App, "show")).json();
         if (error) throw new Error(error.message);
         return result;
-      });
+      }, 30_000);
       let current = 0;
       const client = new QueryClient(
         (path, init) => (apps[current] as App).fetch(new Request(`http://shop.example${path}`, init)),

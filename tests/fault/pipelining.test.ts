@@ -166,12 +166,13 @@ async function attackDuring<T>(target: Target, { path, ahead }: Omit<Attack, "ti
  * Lets a server handle calls with bodies of 16 KB, and then the connections of an attack that send nothing ahead: the memory that it
  * has for its usual load is not that of the attack.
  */
-async function serveUsualLoad(target: Target, attack: Attack): Promise<void> {
+async function serveUsualLoad(target: Target): Promise<void> {
   const args = { args: {}, ignored: "x".repeat(16_000) };
   for (let round = 0; round < 50; round++) {
     await Promise.all(Array.from({ length: 20 }, () => callWith(target.address, args)));
   }
-  await attackDuring(target, { ...attack, ahead: Buffer.alloc(0) }, () => pause(1_000));
+  for (const path of ["/__web/live", "/__web/poll"])
+    await attackDuring(target, { path, ahead: Buffer.alloc(0) }, () => pause(1_000));
 }
 
 async function callWith(address: string, body: object): Promise<void> {
@@ -180,35 +181,36 @@ async function callWith(address: string, body: object): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-describe.each(HOSTS)(
-  "500 connections of a client to $title",
-  { timeout: 120_000 },
-  ({ heapMb, isTls = false, start }) => {
-    it.each(IS_FULL ? GREATEST : GREATEST.slice(0, 1))(
-      `do not end it with a heap of ${heapMb} MB, with $title [REQUEST-92]`,
-      async (attack) => {
-        const server = await start({ ...sharedEnv(), NODE_OPTIONS: `--max-old-space-size=${heapMb}` });
-        try {
-          const { address } = server;
-          const [, attackPort] = /attack (\d+)/.exec(server.output()) ?? [];
-          const target = { address, isTls, port: Number(attackPort ?? new URL(address).port) };
-          const pid = await callFunction<number>(address, "pid");
-          await attackDuring(target, attack, () => pause(MEASURED_MS));
-          expect(await callFunction<number>(address, "pid")).toBe(pid);
-        } finally {
-          await server.stop();
-        }
-      },
-    );
-  },
-);
+describe.each(HOSTS)("500 connections of a client to $title", ({ heapMb, isTls = false, start }) => {
+  it.each(IS_FULL ? GREATEST : GREATEST.slice(0, 1))(
+    `do not end it with a heap of ${heapMb} MB, with $title [REQUEST-92]`,
+    async (attack) => {
+      const server = await start({ ...sharedEnv(), NODE_OPTIONS: `--max-old-space-size=${heapMb}` });
+      try {
+        const { address } = server;
+        const [, attackPort] = /attack (\d+)/.exec(server.output()) ?? [];
+        const target = { address, isTls, port: Number(attackPort ?? new URL(address).port) };
+        const pid = await callFunction<number>(address, "pid");
+        await attackDuring(target, attack, () => pause(MEASURED_MS));
+        expect(await callFunction<number>(address, "pid")).toBe(pid);
+      } finally {
+        await server.stop();
+      }
+    },
+  );
+});
 
-describe("500 connections of a client", { timeout: 120_000 }, () => {
-  it.each(ATTACKS)("add at most 64 MiB to a server, with $title [REQUEST-67]", async (attack) => {
-    const server = await AppProcess.start(project.dir, sharedEnv(), ["--expose-gc"]);
-    try {
+describe("500 connections of a client", () => {
+  describe("add at most 64 MiB to a server", () => {
+    let server: AppProcess;
+    beforeAll(async () => {
+      server = await AppProcess.start(project.dir, sharedEnv(), ["--expose-gc"]);
+      await serveUsualLoad(server);
+    });
+    afterAll(() => server?.stop());
+
+    it.each(ATTACKS)("with $title [REQUEST-67]", async (attack) => {
       const pid = await callFunction<number>(server.address, "pid");
-      await serveUsualLoad(server, attack);
       const before = await callFunction<number>(server.address, "used_bytes");
       const residentBefore = memoryOf(pid);
       const used = (await attackDuring(server, attack, () => greatestUseOf(server))) - before;
@@ -216,22 +218,20 @@ describe("500 connections of a client", { timeout: 120_000 }, () => {
       if (TORTURE_SIZE)
         console.log(`${attack.title}: ${[used, resident].map((bytes) => (bytes / MIB).toFixed(1))} MiB used, resident`);
       expect(used).toBeLessThan(MAX_USED_BYTES);
-    } finally {
-      await server.stop();
-    }
+    });
   });
 
-  it.each(IS_FULL ? ATTACKS : GREATEST)(
-    "end no server with a heap of 128 MB, with $title [REQUEST-68]",
-    async (attack) => {
-      const server = await AppProcess.start(project.dir, sharedEnv(), ["--max-old-space-size=128"]);
-      try {
-        const pid = await callFunction<number>(server.address, "pid");
-        await attackDuring(server, attack, () => pause(MEASURED_MS));
-        expect(await callFunction<number>(server.address, "pid")).toBe(pid);
-      } finally {
-        await server.stop();
-      }
-    },
-  );
+  describe("end no server with a heap of 128 MB", () => {
+    let server: AppProcess;
+    beforeAll(async () => {
+      server = await AppProcess.start(project.dir, sharedEnv(), ["--max-old-space-size=128"]);
+    });
+    afterAll(() => server?.stop());
+
+    it.each(IS_FULL ? ATTACKS : GREATEST)("with $title [REQUEST-68]", async (attack) => {
+      const pid = await callFunction<number>(server.address, "pid");
+      await attackDuring(server, attack, () => pause(MEASURED_MS));
+      expect(await callFunction<number>(server.address, "pid")).toBe(pid);
+    });
+  });
 });

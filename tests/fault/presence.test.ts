@@ -12,7 +12,7 @@ import type { TestProject } from "#test/test-project";
 
 const IS_FULL = process.env.TORTURE_SIZE === "full";
 /** The users of each process. */
-const USERS = IS_FULL ? 333 : 30;
+const USERS = IS_FULL ? 333 : 12;
 const DAY_MS = 86_400_000;
 
 /** A killed or frozen process leaves within 75 seconds; the rest is for a machine under load. */

@@ -15,7 +15,11 @@ import { launch } from "../browser/chromium.ts";
 
 const { TORTURE_SIZE, TORTURE_RUNS = "1", TORTURE_SEED = "1" } = process.env;
 const TABS = 8;
-const HANDOVERS = TORTURE_SIZE === "full" ? 1_000 : 24;
+const IS_FULL = TORTURE_SIZE === "full";
+/** A multiple of the four kinds. */
+const HANDOVERS = IS_FULL ? 1_000 : 12;
+const PUBLISH_MS = IS_FULL ? 20 : 60;
+const KINDS = ["close", "reload", "freeze", "crash"] as const;
 const seeds = Array.from({ length: Number(TORTURE_RUNS) }, (_, n) => Number(TORTURE_SEED) + n);
 const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: "0123456789abcdef".repeat(4) };
 
@@ -96,16 +100,16 @@ it.each(seeds)(
     const publishing = (async () => {
       while (isPublishing) {
         await publish();
-        await setTimeout(20);
+        await setTimeout(PUBLISH_MS);
       }
     })();
     const delays: number[] = [];
-    for (let n = 0; n < HANDOVERS; n++) {
+    const kinds = Array.from({ length: HANDOVERS / KINDS.length }, () => generator.sample(KINDS, KINDS.length)).flat();
+    for (const kind of kinds) {
       // Mostly the tab with the connection.
       const index = random() < 0.8 ? tabs.findIndex(({ page }) => page === leader) : Math.floor(random() * TABS);
       const tab = tabs[Math.max(0, index)] as OpenTab; // there are as many
       const others = tabs.filter((other) => other !== tab);
-      const kind = (["close", "reload", "freeze", "crash"] as const)[Math.floor(random() * 4)] ?? "close";
       counts[kind] += 1;
       if (kind === "reload") tabs[tabs.indexOf(tab)] = await load(tab.page, () => tab.page.reload());
       else if (kind === "freeze") {
