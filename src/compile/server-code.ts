@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import MagicString, { type SourceMap } from "magic-string";
+import type { SourceMap } from "magic-string";
+import MagicString from "magic-string";
 import type { PageSource, Parameter, Signature, TypeShape } from "../protocol/index.ts";
 import { type DocumentationReader, documentationOf } from "./documentation.ts";
 import { emitTemplates } from "./markup-templates.ts";
@@ -11,16 +12,19 @@ import {
   relativePath,
   resolveExport,
 } from "./modules/index.ts";
-import { emitWaits } from "./page-waits.ts";
 import { checkModuleAlone, mayBreakRule } from "./rules/index.ts";
 import {
   CompileError,
+  childrenOf,
   type FunctionNode,
   type ImportedName,
+  isFunctionNode,
   isInNodeModules,
   isScript,
+  type Node,
   type SourceFile,
   sourceLocation,
+  unwrapExpression,
 } from "./syntax/index.ts";
 import {
   addParameterShapes,
@@ -251,4 +255,45 @@ function signatureHash({ stream, keyed, params, shapes }: Signature, result: Res
 function parameterFacts({ name, annotation, ...facts }: Parameter): readonly unknown[] {
   const isResolved = facts.shape !== undefined || facts.files !== undefined || facts.type !== "any";
   return [name, facts, isResolved ? "" : annotation];
+}
+
+/** The entry point whose function measures how long a page waits. */
+const RUNTIME = "tsweb/jsx-runtime";
+
+/** The length up to which the text of an expression is shown. */
+const MAX_TEXT_CHARS = 60;
+
+/**
+ * Measures, in development, what the functions of pages wait for: `await figures()` becomes
+ * `await waited(figures(), "figures()", 12)`, with the line of the `await`. Positions before an expression change, lines do not. An
+ * `await` in an inner function, such as that of a `Later`, belongs to no page.
+ *
+ * @see src/pages/page-waits.ts
+ */
+function emitWaits(text: MagicString, { declarations, source }: ModuleFacts): void {
+  let name = "_waited";
+  while (source.code.includes(name)) name = `_${name}`;
+  let isUsed = false;
+  const visit = (node: Node) => {
+    if (isFunctionNode(node)) return;
+    if (node.type === "AwaitExpression") {
+      const { start, end } = node.argument;
+      const { line } = sourceLocation(source, node.start);
+      text.appendLeft(start, `${name}(`);
+      text.appendRight(end, `, ${JSON.stringify(shorten(source.code.slice(start, end)))}, ${line})`);
+      isUsed = true;
+    }
+    for (const child of childrenOf(node)) visit(child);
+  };
+  for (const { kind, call } of declarations) {
+    const last = kind === "page" ? call.arguments.at(-1) : undefined;
+    const fn = last && last.type !== "SpreadElement" ? unwrapExpression(last) : undefined;
+    if (fn && isFunctionNode(fn) && fn.body) visit(fn.body);
+  }
+  if (isUsed) text.append(`\n;import { waited as ${name} } from ${JSON.stringify(RUNTIME)};\n`);
+}
+
+function shorten(code: string): string {
+  const line = code.replace(/\s+/g, " ");
+  return line.length <= MAX_TEXT_CHARS ? line : `${line.slice(0, MAX_TEXT_CHARS - 1)}…`;
 }
