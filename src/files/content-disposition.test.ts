@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contentDisposition } from "./send-file.ts";
+import { contentDisposition } from "./index.ts";
 
 describe("Content-Disposition", () => {
   it.each([

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { compiledRoute, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
 import { node } from "../adapters/index.ts";
-import { type SendFileOptions, send_file } from "./send-file.ts";
+import { type SendFileOptions, send_file } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tsweb-send-"));
 const root = join(folder, "files");
