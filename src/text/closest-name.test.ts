@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closestName } from "./closest-name.ts";
+import { closestName } from "./index.ts";
 
 describe("closestName", () => {
   it.each([

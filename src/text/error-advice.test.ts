@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { renderPage } from "#test/render-page";
 import * as browser from "../browser/index.ts";
 import * as tsweb from "../index.ts";
-import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice, relativeUrlAdvice } from "./error-advice.ts";
+import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice, relativeUrlAdvice } from "./index.ts";
 
 declare const missing: string;
 
