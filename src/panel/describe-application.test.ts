@@ -3,7 +3,7 @@ import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#tes
 import type { AppOptions } from "../app.ts";
 import type { Parameter, TypeShape } from "../protocol/index.ts";
 import { inspect } from "../server/index.ts";
-import { describeApplication } from "./panel-host.ts";
+import { describeApplication } from "./index.ts";
 
 const describeModule = (module: object, options: Partial<AppOptions> = {}) =>
   describeApplication(inspect(createTestApp({ ...module }, options)));

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledServer, createTestApp } from "#test/compiled-app";
 import type { LiveConnection } from "../live/index.ts";
 import { type AppInternals, requireInternals } from "../server/index.ts";
+import { DevelopmentPanel } from "./index.ts";
 import type { ChangedPart } from "./panel-data.ts";
-import { DevelopmentPanel } from "./panel-host.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
