@@ -2,7 +2,7 @@ import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
-import { type AppLogOptions, createAppLog, markPublishFailure } from "./app-log.ts";
+import { type AppLogOptions, createAppLog, markPublishFailure } from "./index.ts";
 import { wrapLogger } from "./logger.ts";
 
 function openLog(options: Partial<AppLogOptions> = {}) {
