@@ -10,8 +10,8 @@ import {
   SECRET_2,
   SECRET_3,
 } from "#test/environment";
-import { loadConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import { loadConfig } from "./index.ts";
 
 describe("loadConfig", () => {
   it("requires no variable in development", () => {

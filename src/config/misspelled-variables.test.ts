@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { BUILT, configErrorOf, DEV, SECRET } from "#test/environment";
 import { App } from "../app.ts";
-import { loadConfig } from "./config.ts";
+import { loadConfig } from "./index.ts";
 import { misspelledVariables, unreportedMisspellings, unusedVariables } from "./misspellings.ts";
 import { VARIABLES } from "./variables.ts";
 

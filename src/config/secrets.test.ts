@@ -13,7 +13,7 @@ import {
   SECRET_2,
   SECRET_3,
 } from "#test/environment";
-import { loadConfig } from "./config.ts";
+import { loadConfig } from "./index.ts";
 
 /** Returns the bytes of a secret in hexadecimal. */
 function hex(bytes: Uint8Array | undefined): string | undefined {

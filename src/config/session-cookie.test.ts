@@ -4,7 +4,7 @@ import { BUILT, configErrorOf, DEV, loadDevelopment, SECRET } from "#test/enviro
 import type { App } from "../app.ts";
 import { CookieJar } from "../cookie-jar.ts";
 import { session } from "../session/index.ts";
-import { loadConfig } from "./config.ts";
+import { loadConfig } from "./index.ts";
 import { defaultSessionCookie } from "./session-cookie.ts";
 
 const production = { WEB_AUTH_SECRET: SECRET };
