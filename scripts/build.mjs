@@ -29,7 +29,7 @@ for (const file of ["index.d.ts", "browser/index.d.ts"]) {
 // The compiler wraps a dynamic import of a computed URL in a helper that replaces .ts by .js. The URLs in these files are
 // those of built files, and the helper would be a tenth of the page script.
 const HELPER = /^var __rewriteRelativeImportExtension = [\s\S]*?\n\};\n/m;
-for (const file of ["browser/islands.js", "cli/serve.js"]) {
+for (const file of ["browser/islands.js", "cli/index.js"]) {
   const path = `${root}/dist/${file}`;
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { optionAdvice, settingAdvice, unknownCommandMessage } from "./argument-advice.ts";
-import { exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
+import { closestName } from "../text/index.ts";
+import { BuildError, exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
@@ -62,7 +64,7 @@ async function main(args: string[]): Promise<void> {
       await (await import("./build/index.ts")).build(resolve(folder ?? "."), { keepFrom });
       return exitAfterOutput(0);
     case "serve":
-      return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
+      return serveBuilt(resolve(folder ?? "dist"));
     case "check":
       if (!values.production) throw new UsageError("tsweb check requires an option: tsweb check --production");
       return (await import("./check.ts")).printProductionCheck(process.env, process.cwd());
@@ -91,6 +93,93 @@ function parse(args: string[]) {
     const [sentence] = String(error instanceof Error ? error.message : error).split(". ");
     throw new UsageError(`${sentence}.\n\n${USAGE}`);
   }
+}
+
+/** The commands of other tools, with what to run in their place. */
+const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ...["start", "preview", "run"].map(
+    (name) => [name, "`tsweb serve` serves a built application, and `tsweb dev` one in development."] as const,
+  ),
+  ...["generate", "create", "init"].map((name) => [name, "`tsweb new` creates a project."] as const),
+]);
+
+/** Returns the message for an unknown command. */
+function unknownCommandMessage(command: string, commands: readonly string[]): string {
+  const similar = closestName(command, commands);
+  const fix =
+    OTHER_COMMANDS.get(command) ??
+    (similar ? `Did you mean \`tsweb ${similar}\`?` : `The commands are ${commands.join(", ")}.`);
+  return `Unknown command ${command}. ${fix} \`tsweb --help\` describes all commands.`;
+}
+
+/** The options of other tools for the address of a server, with the variable that sets it. */
+const SETTINGS: Readonly<Record<string, { readonly variable: string; readonly example: string }>> = {
+  "--port": { variable: "PORT", example: "4000" },
+  "-p": { variable: "PORT", example: "4000" },
+  "--host": { variable: "HOST", example: "0.0.0.0" },
+  "-H": { variable: "HOST", example: "0.0.0.0" },
+};
+
+/**
+ * Returns how to set the address of the server, if an argument is an option for it, such as `--port=4000` or `-p4000`.
+ *
+ * @param commands the commands of tsweb, of which one may be among the arguments
+ */
+function settingAdvice(args: readonly string[], commands: readonly string[]): string | undefined {
+  for (const [index, arg] of args.entries()) {
+    const [, option = "", attached] = /^(--[a-z]+|-[a-zA-Z])(?:=?(.+))?$/.exec(arg) ?? [];
+    const setting = SETTINGS[option];
+    if (!setting) continue;
+    const value = attached ?? args[index + 1];
+    const { variable, example } = setting;
+    const command = args.find((other) => commands.includes(other)) ?? "dev";
+    const assignment = `${variable}=${value && /^[\w.:-]+$/.test(value) && !value.startsWith("-") ? value : example}`;
+    return (
+      `tsweb has no option ${option}. Set the environment variable ${variable}: \`${assignment} tsweb ${command}\`, ` +
+      `or write ${assignment} into .env.`
+    );
+  }
+  return undefined;
+}
+
+/** The options of other tools, in lower case and without hyphens, with what to do in their place. */
+const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ...["watch", "w"].map((name) => [name, "`tsweb dev` serves the application and applies each edit."] as const),
+  ...["outdir", "out", "output", "o"].map(
+    (name) => [name, "`tsweb build` writes into dist in the application's folder."] as const,
+  ),
+]);
+
+/**
+ * Returns what to do about an unknown option, if it is one of other tools, or similar to one of tsweb.
+ *
+ * @param error what `parseArgs` of Node has thrown
+ * @param options the names of the options of tsweb
+ */
+function optionAdvice(error: unknown, options: readonly string[]): string | undefined {
+  const message = error instanceof Error ? error.message : "";
+  const [, option] = /^Unknown option '(--?[\w-]+)'/.exec(message) ?? [];
+  if (option === undefined) return undefined;
+  const name = option.replace(/^-+/, "");
+  const start = name.length > 2 ? options.find((candidate) => candidate.startsWith(name)) : undefined;
+  const similar = start ?? closestName(name, name.length > 1 ? options : []);
+  const fix =
+    OTHER_OPTIONS.get(name.toLowerCase().replaceAll("-", "")) ?? (similar && `Did you mean \`--${similar}\`?`);
+  return fix === undefined ? undefined : `tsweb has no option ${option}. ${fix}`;
+}
+
+/**
+ * Serves a built application, like `node dist/server.mjs`, which needs no tsweb installed.
+ *
+ * @param folder the output of `tsweb build`
+ * @throws BuildError when there is no built application in the folder
+ */
+async function serveBuilt(folder: string): Promise<void> {
+  const server = join(folder, "server.mjs");
+  if (!existsSync(server)) {
+    throw new BuildError(`No built application in ${folder}: server.mjs does not exist. Build it first: tsweb build`);
+  }
+  await import(pathToFileURL(server).href);
 }
 
 main(process.argv.slice(2)).catch(exitWithError);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ProjectError } from "../../compile/index.ts";
 import { BuildError } from "../project/index.ts";
-import { explainBuildError } from "./build.ts";
+import { explainBuildError } from "./index.ts";
 
 const buildFailed = (...errors: readonly unknown[]) => Object.assign(new Error("Build failed"), { errors });
 

@@ -1,5 +1,5 @@
 /**
- * The process of `tsweb dev` that runs Vite and the application. `parent.ts` starts it, with the application's folder
+ * The process of `tsweb dev` that runs Vite and the application. `index.ts` starts it, with the application's folder
  * and, after a restart, the port.
  */
 

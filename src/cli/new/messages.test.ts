@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failedInstallation, nextSteps } from "./new.ts";
+import { failedInstallation, nextSteps } from "./index.ts";
 import type { PackageManager } from "./package-manager.ts";
 
 const npm: PackageManager = { name: "npm", version: "11.0.0" };

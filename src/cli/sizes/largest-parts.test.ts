@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import { largestScriptParts, largestStyleParts } from "./page-report.ts";
+import { largestScriptParts, largestStyleParts } from "./index.ts";
 
 const code = (bytes: number) => randomBytes(bytes / 2).toString("hex");
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { PageSize } from "./built-files.ts";
-import { budgetWarning, type ExplainedExcess, groupExcesses, pagesOverBudget } from "./page-report.ts";
+import { budgetWarning, type ExplainedExcess, groupExcesses, pagesOverBudget } from "./index.ts";
 
 function pageOf(script: number, style: number): PageSize {
   const page = { file: "src/pages.server.tsx", line: 7, name: "home", path: "/", hasOwnLayout: false, views: [] };

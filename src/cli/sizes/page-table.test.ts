@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { filesOfPages, sizesOfPages } from "./built-files.ts";
-import { pageTable } from "./page-report.ts";
+import { pageTable } from "./index.ts";
 
 const VIEW = { file: "src/counter.tsx", name: "Counter" };
 const OTHER = { file: "src/other.tsx", name: "Other" };

@@ -4,8 +4,7 @@
  */
 
 export { browserErrors } from "./browser-errors.ts";
-export { explainOverlayErrors, logViteErrors } from "./error-messages.ts";
-export { checkPackageOptions } from "./package-options.ts";
+export { checkPackageOptions, explainOverlayErrors, logViteErrors } from "./error-messages.ts";
 export { type ErrorPageOptions, errorPage, PageChecks, reloadAfterEdits, remoteErrorPage } from "./page-checks.ts";
 export { PolicyViolations } from "./policy-violations.ts";
 export { declarationOf, explainThrownValue, isErrorLike, withUnawaitedFileCall } from "./thrown-values.ts";

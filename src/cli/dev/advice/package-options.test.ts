@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkPackageOptions } from "./package-options.ts";
+import { checkPackageOptions } from "./error-messages.ts";
 
 let root: string;
 let logged: string[];
