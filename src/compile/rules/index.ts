@@ -17,7 +17,6 @@ import { checkMarkup } from "./jsx-checks.ts";
 import { checkLayouts } from "./layout-children.ts";
 import { checkLostAssignments } from "./lost-assignments.ts";
 import { checkLowercaseComponents } from "./lowercase-components.ts";
-import { markupWarnings } from "./markup-warnings.ts";
 import { checkApplicationModules, checkListed } from "./module-list.ts";
 import { checkNodeImports, checkServerGlobals } from "./node-apis.ts";
 import { checkForeignConventions, checkForeignImports, checkStubMembers } from "./other-frameworks.ts";
@@ -26,7 +25,7 @@ import { checkRequestMembers } from "./request-members.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
 import type { Rule, ViteRuleResolver } from "./rule.ts";
 import { checkSecretLiterals } from "./secret-literals.ts";
-import { checkSilentMarkup } from "./silent-markup.ts";
+import { checkSilentMarkup, markupWarnings } from "./silent-markup.ts";
 import { checkStyleSheetImports, cssModuleWarnings } from "./style-sheets.ts";
 import { checkThenExport, mayExportThen } from "./then-export.ts";
 import { timeLimitWarnings } from "./time-limits.ts";
@@ -77,7 +76,7 @@ export const RULES: readonly Rule[] = [
   { name: "dropped-values: re-exported", side: "server", needs: "project", check: checkReExportedValues },
   { name: "forms: actions", side: "both", needs: "vite", check: checkFormActions },
   { name: "event-handlers", side: "both", needs: "vite", check: checkEventHandlers },
-  { name: "markup-warnings", side: "both", needs: "vite", notInTests: true, warn: markupWarnings },
+  { name: "silent-markup: texts", side: "both", needs: "vite", notInTests: true, warn: markupWarnings },
   { name: "time-limits", side: "both", needs: "vite", notInTests: true, warn: timeLimitWarnings },
   { name: "effects: intervals", side: "both", needs: "vite", notInTests: true, warn: timerWarnings },
   { name: "style-sheets: class names", side: "both", needs: "vite", notInTests: true, warn: cssModuleWarnings },
