@@ -3,8 +3,15 @@
  * and which of them are for the server only.
  */
 export type { Declaration } from "./declarations.ts";
-export { type ModuleFacts, readModule } from "./module-facts.ts";
-export { exportedValue, type ModuleResolver, originOf, type ResolvedExport, resolveExport } from "./module-resolver.ts";
+export {
+  exportedValue,
+  type ModuleFacts,
+  type ModuleResolver,
+  originOf,
+  type ResolvedExport,
+  readModule,
+  resolveExport,
+} from "./module-facts.ts";
 export { type Endpoint, repeatedPathMessage } from "./page-paths.ts";
 export {
   appModuleElements,

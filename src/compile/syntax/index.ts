@@ -10,14 +10,6 @@ export {
   sourceLocation,
 } from "./compile-error.ts";
 export {
-  exportsOfLocal,
-  findModuleReferences,
-  type ModuleExports,
-  type ModuleReference,
-  type ReferencedName,
-  readExports,
-} from "./imports-exports.ts";
-export {
   childrenOf,
   type FunctionNode,
   isFunctionNode,
@@ -43,6 +35,17 @@ export {
   stripQuery,
 } from "./parse.ts";
 export {
+  exportsOfLocal,
+  expressionsIn,
+  findGlobalReferences,
+  findModuleReferences,
+  type GlobalReference,
+  type ModuleExports,
+  type ModuleReference,
+  type ReferencedName,
+  readExports,
+} from "./references.ts";
+export {
   ancestorsOf,
   type Binding,
   type ImportedName,
@@ -53,8 +56,3 @@ export {
   type Scopes,
   walkScoped,
 } from "./scope.ts";
-export {
-  expressionsIn,
-  findGlobalReferences,
-  type GlobalReference,
-} from "./value-references.ts";
