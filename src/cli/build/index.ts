@@ -29,9 +29,8 @@ import {
   readIncludePatterns,
   readPackageOptions,
 } from "./package-options.ts";
-import { copyNativePackages, type ServerBuildOptions, serverBuild } from "./server.ts";
+import { copyNativePackages, type ServerBuildOptions, serverBuild, writeServer } from "./server.ts";
 import { mayHaveStaticPages, writeStaticPages } from "./static-pages.ts";
-import { writeServer } from "./write-server.ts";
 
 export { packageOptionsProblem } from "./package-options.ts";
 export type { LoadReport } from "./static-pages.ts";
