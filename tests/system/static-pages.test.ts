@@ -65,33 +65,27 @@ it("a build without a static page runs no code of the application", async () => 
 });
 
 it.each([
-  ["session.user()", '{session.user()?.sub ?? "nobody"}'],
-  ["request.cookies", "{request.cookies.a}"],
-  ["request.query.sort", "{request.query.sort}"],
-  ["channel()", '{typeof await channel("room")}'],
-  ["list.live()", "{typeof await list.live()}"],
-  ["a form with a CSRF token", "<form action={save} />"],
-])(
-  "the build refuses a static page that uses %s, with file and line, with and without a base [STATIC-2]",
-  async (use, markup) => {
-    const pages = `import { channel, page, query, request, server, session } from "tsweb";
+  ["session.user()", '{session.user()?.sub ?? "nobody"}', ""],
+  ["request.cookies", "{request.cookies.a}", 'base: "/shop"'],
+  ["request.query.sort", "{request.query.sort}", ""],
+  ["channel()", '{typeof await channel("room")}', 'base: "/shop"'],
+  ["list.live()", "{typeof await list.live()}", ""],
+  ["a form with a CSRF token", "<form action={save} />", 'base: "/shop"'],
+])("the build refuses a static page that uses %s, with file and line [STATIC-2]", async (use, markup, options) => {
+  const pages = `import { channel, page, query, request, server, session } from "tsweb";
     export const list = query({ on: ["room"] }, () => 1); export const save = server((text: string) => void [request, session, channel, text]);
     export const home = page("/", { static: true }, async () =>
       <main>${markup}</main>);`;
-    const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
-    for (const options of ["", 'base: "/shop"']) {
-      project.write("src/app.ts", APP(options));
-      const { code, output } = await runTsweb(project.dir, ["build"], { WEB_CSRF_SECRET: "6b".repeat(32) });
-      expect(code).toBe(1);
-      expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
-      expect(output).toContain(`${use}`);
-      // The renderer writes a form: no line of the application is in the stack.
-      if (!use.includes("form")) expect(output).toMatch(/pages\.server\.tsx:4/);
-      expect(existsSync(project.file("dist"))).toBe(false);
-    }
-    project.remove();
-  },
-);
+  const project = TestProject.fromFiles({ "src/app.ts": APP(options), "src/pages.server.tsx": pages });
+  const { code, output } = await runTsweb(project.dir, ["build"], { WEB_CSRF_SECRET: "6b".repeat(32) });
+  expect(code).toBe(1);
+  expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
+  expect(output).toContain(`${use}`);
+  // The renderer writes a form: no line of the application is in the stack.
+  if (!use.includes("form")) expect(output).toMatch(/pages\.server\.tsx:4/);
+  expect(existsSync(project.file("dist"))).toBe(false);
+  project.remove();
+});
 
 it('an application with before needs static: "public" [STATIC-3]', async () => {
   const project = TestProject.fromFiles({
