@@ -31,11 +31,11 @@ async function errorPageOf(
   site.write(
     `src/${name}.server.tsx`,
     [
-      'import { Head, page } from "tsweb";',
+      'import { Head, Later, page } from "tsweb";',
       'import { Echo } from "./note.tsx";',
       'import * as words from "./counter.tsx";',
       "const Slow = async () => <p>slow</p>; const images: any = { Icon: '/icon.svg' };",
-      "const soon = async (): Promise<any> => [Head, Echo, words, Slow];",
+      "const soon = async (): Promise<any> => [Head, Later, Echo, words, Slow];",
       `export const ${name} = page("${path}", () => (`,
       "  <main>",
       "    <h1>Markup</h1>",
@@ -66,6 +66,12 @@ it.each([
     "<button {...{ onClick: () => 1 }}>press</button>",
     "The prop onClick of <button> is a function",
   ],
+  [
+    "an async component in place of a function",
+    "<Later>{(<Slow />) as never}</Later>",
+    "<Later> has the element <Slow>",
+  ],
+  ["a promise in place of a function", "<Later>{soon() as never}</Later>", "<Later> has a promise as its child."],
   ["a head in a head", "<Head><Head /></Head>", "<Head> is used inside another <Head>"],
   ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
   ["an object as a class", "<b {...{ class: { new: true } }} />", "The attribute class of <b> is an object."],
@@ -89,4 +95,40 @@ it("shows the location of a page that returns undefined", async () => {
   const pageText = async () => (await fetch(`${dev.address}/nothing`)).text();
   await expect.poll(pageText).toContain("The page returned undefined.");
   expect(await pageText()).toContain("src/nothing.server.tsx:3:1");
+});
+
+it("the log names the place of a part that decides too late, and the line in it", async () => {
+  const effects = [
+    ["login", 'session.login("ada")', 'The cookie "'],
+    ["cookie", 'request.set_cookie("late", "1")', 'The cookie "late" cannot be set'],
+    ["missing", '{ throw new NotFound("none"); }', "throws not_found (none), but the status of the page was sent"],
+    ["required", "session.require().sub", "throws unauthenticated"],
+    ["moved", 'redirect("/")', 'redirects to "/", but the status of the page was sent before its parts.'],
+    ["head", "<Head><title>x</title></Head>", "<Head> is used inside <Later>"],
+    ["html", '<Html lang="de" />', "<Html> is used inside <Later>"],
+    ["body", '<Body class="x" />', "<Body> is used inside <Later>"],
+  ] as const;
+  const pages = effects.map(
+    ([name, effect]) =>
+      `export const ${name} = page("/late/${name}", () => <main><Later>{(): any =>\n${effect}\n}</Later></main>);\n`,
+  );
+  const names = "Body, Head, Html, Later, NotFound, page, redirect, request, session";
+  site.write(
+    "src/late.server.tsx",
+    `import { ${names} } from "tsweb";\n${pages.join("")}export const ready = page("/late", () => "ready");\n`,
+  );
+  site.edit("src/app.ts", "export default", 'import * as late from "./late.server.tsx";\nexport default');
+  site.edit("src/app.ts", "modules: [", "modules: [late, ");
+  const headers = { "sec-fetch-mode": "navigate" };
+  await expect.poll(async () => (await fetch(`${dev.address}/late`)).status).toBe(200);
+  for (const [index, [name, , message]] of effects.entries()) {
+    const start = dev.output().length;
+    expect(await (await fetch(`${dev.address}/late/${name}`, { headers })).text()).toContain("<h1>");
+    const line = 2 + index * 3;
+    const logged = () => dev.output().slice(start);
+    await expect.poll(logged).toContain(message);
+    expect(logged()).toContain(`<Later> (src/late.server.tsx:${line}:`);
+    // The redirect is a value that the function has returned.
+    if (name !== "moved") await expect.poll(logged).toContain(`src/late.server.tsx:${line + 1}:`);
+  }
 });
