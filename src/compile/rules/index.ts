@@ -4,7 +4,6 @@
  */
 import type { ModuleFacts, ModuleResolver } from "../modules/index.ts";
 import { checkAppCalls, checkAppOptions } from "./app.ts";
-import { checkDroppedValues, checkReExportedValues, mayDropValues } from "./dropped-values.ts";
 import { checkQueryEffects, checkRenderEffects, timerWarnings } from "./effects.ts";
 import { checkEntryPoints } from "./entry-points.ts";
 import { checkEnvironmentVariables } from "./environment-variables.ts";
@@ -18,6 +17,13 @@ import { checkLayouts } from "./layout-children.ts";
 import { checkLostAssignments } from "./lost-assignments.ts";
 import { checkLowercaseComponents } from "./lowercase-components.ts";
 import { checkApplicationModules, checkListed } from "./module-list.ts";
+import {
+  checkDroppedValues,
+  checkReExportedValues,
+  checkUncalledFunctions,
+  mayContainUncalledFunction,
+  mayDropValues,
+} from "./no-effect.ts";
 import { checkNodeImports, checkServerGlobals } from "./node-apis.ts";
 import { checkForeignConventions, checkForeignImports, checkStubMembers } from "./other-frameworks.ts";
 import { checkPropNames, checkViewProps } from "./props.ts";
@@ -29,7 +35,6 @@ import { checkSilentMarkup, markupWarnings } from "./silent-markup.ts";
 import { checkStyleSheetImports, cssModuleWarnings } from "./style-sheets.ts";
 import { checkThenExport, mayExportThen } from "./then-export.ts";
 import { timeLimitWarnings } from "./time-limits.ts";
-import { checkUncalledFunctions, mayContainUncalledFunction } from "./uncalled-functions.ts";
 import { checkAsyncViews, checkInteractiveComponents, checkViewCalls } from "./views.ts";
 
 export { serverNameMessage } from "./entry-points.ts";
@@ -41,8 +46,13 @@ export type { DefinedGlobals, ExposedVariables, PackageResolver, ViteRuleResolve
 /** All rules. The first one that finds a mistake reports it: a rule that says more about a mistake is before one that says less. */
 export const RULES: readonly Rule[] = [
   { name: "entry-points", side: "both", check: checkEntryPoints },
-  { name: "dropped-values", side: "both", check: checkDroppedValues, mayConcern: mayDropValues },
-  { name: "uncalled-functions", side: "both", check: checkUncalledFunctions, mayConcern: mayContainUncalledFunction },
+  { name: "no-effect: dropped values", side: "both", check: checkDroppedValues, mayConcern: mayDropValues },
+  {
+    name: "no-effect: uncalled functions",
+    side: "both",
+    check: checkUncalledFunctions,
+    mayConcern: mayContainUncalledFunction,
+  },
   { name: "request-members", side: "both", check: checkRequestMembers },
   { name: "fetch-bodies", side: "both", check: checkFetchBodies },
   { name: "handler-parameters: server functions", side: "both", check: checkMiddlewareParameters },
@@ -73,7 +83,7 @@ export const RULES: readonly Rule[] = [
   { name: "effects: rendering", side: "both", needs: "project", check: checkRenderEffects },
   { name: "views: undeclared", side: "server", needs: "project", check: checkInteractiveComponents },
   { name: "returned-streams", side: "server", needs: "project", check: checkReturnedStreams },
-  { name: "dropped-values: re-exported", side: "server", needs: "project", check: checkReExportedValues },
+  { name: "no-effect: re-exported values", side: "server", needs: "project", check: checkReExportedValues },
   { name: "forms: actions", side: "both", needs: "vite", check: checkFormActions },
   { name: "event-handlers", side: "both", needs: "vite", check: checkEventHandlers },
   { name: "silent-markup: texts", side: "both", needs: "vite", notInTests: true, warn: markupWarnings },

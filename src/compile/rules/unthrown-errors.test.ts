@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
 import { compileServerModule, mayContainDeclarations } from "../server-code.ts";
-import { checkReExportedValues } from "./dropped-values.ts";
+import { checkReExportedValues } from "./no-effect.ts";
 
 const HEAD =
   'import { NotFound, NotFound as Missing, RPCError, ValueError } from "tsweb";\nimport * as web from "tsweb";\n';
