@@ -3,9 +3,8 @@ import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
 import { defaultNamespace } from "./bus-url.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { misspelledVariables } from "./misspellings.ts";
-import { defaultRealm, parseRealm } from "./realm.ts";
+import { defaultRealm, defaultSessionCookie, parseRealm, parseSessionCookie, withHostPrefix } from "./realm.ts";
 import { CREATE_SECRET, developmentSecret, parsePreviousSecrets, parseSecret } from "./secrets.ts";
-import { defaultSessionCookie, parseSessionCookie, withHostPrefix } from "./session-cookie.ts";
 import {
   type Environment,
   parseBoolean,
@@ -32,14 +31,14 @@ export {
 export { ConfigError, type ConfigProblem } from "./config-error.ts";
 export { misspelledVariables, rejectUnknownOptions, unreportedMisspellings, unusedVariables } from "./misspellings.ts";
 export { project_path, projectName } from "./project.ts";
-export { processRealm } from "./realm.ts";
 export {
   isCookieName,
+  processRealm,
   SESSION_COOKIE,
   SIGNED_OUT_COOKIE,
   sessionCookieProblem,
   withoutHostPrefix,
-} from "./session-cookie.ts";
+} from "./realm.ts";
 export type { Environment } from "./variables.ts";
 
 /** The configuration, read from the environment once at start. Frozen. */

@@ -5,7 +5,7 @@ import type { App } from "../app.ts";
 import { CookieJar } from "../cookie-jar.ts";
 import { session } from "../session/index.ts";
 import { loadConfig } from "./index.ts";
-import { defaultSessionCookie } from "./session-cookie.ts";
+import { defaultSessionCookie } from "./realm.ts";
 
 const production = { WEB_AUTH_SECRET: SECRET };
 
