@@ -6,7 +6,7 @@
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
 //   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
-//                                      example with and without script; the accounts, chat and board examples also in development
+//                                      example with and without script; the accounts, chat and board examples also in development; edits
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- engines Back     those whose title matches: also for browser, libraries, openapi and metrics
 //   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked
@@ -31,7 +31,7 @@ const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 /** The test files of tests/browser that run in the full Chromium, with all variants. */
 const BROWSER = [
   ...["accounts", "accounts-interface", "accounts-providers", "auth-codes-and-links", "passkeys"],
-  ...["chat", "chat-live", "board", "calls", "forms", "forms-enhanced", "layouts", "live-client"],
+  ...["chat", "chat-live", "board", "calls", "dev", "forms", "forms-enhanced", "layouts", "live-client"],
 ];
 /** The test files that do more in the matrix, by the name of the target. */
 const TEST_FILES = {

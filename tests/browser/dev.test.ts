@@ -3,6 +3,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterEach, describe, expect, it } from "vitest";
+import { IS_MATRIX } from "#test/matrix";
 import {
   colorOf,
   dev,
@@ -50,7 +51,7 @@ describe("the first page", () => {
 });
 
 describe("an edit", () => {
-  it.each([5, 15, 30, 45])(
+  it.each(IS_MATRIX ? [5, 15, 30, 45] : [5, 45])(
     "that an editor writes in two steps, %i ms apart, takes effect as a whole",
     async (delayMs) => {
       const text = project.read("src/functions.server.ts");
@@ -190,7 +191,7 @@ describe("an edit", () => {
     },
   );
 
-  it.each([40, 90])(
+  it.each(IS_MATRIX ? [40, 90] : [40])(
     "of a server module and several of a view, %i ms apart, cause no error although the page may be older than the view",
     async (delayMs) => {
       const page = await openHome();
