@@ -26,6 +26,9 @@ const FROZEN_MS = 20_000;
 /** Two processes publish to each, so that many messages are on their way when a server fails. */
 const CHANNELS = Array.from({ length: isFull ? 12 : 3 }, (_, n) => `room-${n}`);
 
+/** The pause of a publisher between two messages. */
+const PAUSE_MS = isFull ? 5 : 20;
+
 const KINDS: readonly (readonly [name: string, start: () => Promise<ClusteredServers>])[] = isFull
   ? [
       ["a Redis with Sentinel", startSentinel],
@@ -60,7 +63,7 @@ class Publisher {
   async #publishAll(): Promise<void> {
     while (!this.#isStopped) {
       await this.#publish();
-      await pause(5);
+      await pause(PAUSE_MS);
     }
     // The last message shows that everything before it was received, or that there was a gap.
     while (!(await this.#publish())) await pause(100);
