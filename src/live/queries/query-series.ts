@@ -203,8 +203,8 @@ export class QuerySeries implements CacheEntry {
       !this.channels.hasChanged;
     if (!value || value.json === null || !isCurrent()) return null;
     const read = async () => {
-      const outcome = await runner.run(call, this.#session);
-      return outcome.kind === "value" ? outcome.json : null;
+      const result = await runner.run(call, this.#session);
+      return result.kind === "value" ? result.json : null;
     };
     return { call, json: value.json, isCurrent, read };
   }
