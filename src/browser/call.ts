@@ -67,7 +67,7 @@ export async function post(
   if (hash) headers[BUILD_HEADER] = `${build}.${hash}`;
   addEventListener("beforeunload", noteLeaving); // the same listener is added once
   let retries = 0;
-  let hasNewToken = false;
+  let hasNewToken: boolean | undefined;
   for (;;) {
     if (token) headers[CSRF_HEADER] = token;
     const response = await send(base + RPC_PREFIX + name, {

@@ -22,7 +22,7 @@ export function on_mount(fn: () => unknown): void {
   // Queued at every rendering, because Preact drops the queue of a rendering that it restarts.
   afterRender(
     slot("on_mount", (component) => {
-      let hasRun = false;
+      let hasRun: boolean | undefined;
       const checkCleanup = process.env.NODE_ENV === "production" ? undefined : asyncCleanupCheck();
       return () => {
         if (hasRun) return;

@@ -74,8 +74,8 @@ export type EventsOfPoll = Pick<PollResponse, "presence" | "query" | "tags">;
 /** A live request. Each message moves the position of a subscription. */
 export interface LiveRequest {
   readonly subscriptions: readonly Subscription[];
-  /** The tokens of displays, by the member of the request. */
-  tokens: Partial<Record<DisplayRequest["member"], readonly string[] | undefined>>;
+  /** The tokens of displays, by the member of the request, and its member `wait`: of a poll. */
+  tokens: Partial<Record<DisplayRequest["member"], readonly string[] | undefined>> & { wait?: number };
   /** The tabs whose listeners it contains, if this page shares its connection. */
   tabs?: readonly Tab[];
 }
@@ -97,12 +97,12 @@ export interface Frame {
   readonly isBatch?: boolean;
   readonly reason?: GapReason | undefined;
   readonly windowMs?: number | undefined;
-  readonly event?: string;
+  readonly event?: string | undefined;
   readonly content?: unknown;
 }
 
 /** This page. Module state, as are the listeners, because a page has one connection and lives as long as its modules. */
-export const me: Tab = { id: "", version: 0 };
+export const me = {} as Tab; // live-tabs.ts sets its fields
 
 /** All listeners of the page, and of the tabs that it leads. */
 export const listeners = new Set<Listener>();
@@ -133,8 +133,8 @@ export function getSubscriptions(of?: Tab): Subscription[] {
  * @returns whether the request has to change: listeners remain in a channel with a gap or before the oldest stored message, or
  *   there are none at all
  */
-export function receive(frames: readonly Frame[]): boolean {
-  let isIncomplete = false;
+export function receive(frames: readonly Frame[]): boolean | undefined {
+  let isIncomplete: boolean | undefined;
   for (const frame of frames) {
     const {
       channel,
@@ -145,6 +145,8 @@ export function receive(frames: readonly Frame[]): boolean {
       isBatch,
       reason,
       windowMs = MAX_RELOAD_DELAY_MS,
+      event,
+      content,
     } = frame;
     const served = [...listeners].filter((listener) => listener.channel === channel && !listener.tab.isNew);
     if (reason) {
@@ -169,9 +171,8 @@ export function receive(frames: readonly Frame[]): boolean {
     if (from === START) isIncomplete ||= served.some(({ position }) => isLater(to, position));
     for (const message of messages)
       for (const listener of moved) if (listeners.has(listener)) callSafely(() => listener.handler?.(message));
-    const { event } = frame;
     if (event) {
-      extras[event] = frame.content;
+      extras[event] = content;
       extras.receive?.(frame);
     }
   }

@@ -70,14 +70,12 @@ export type SharingPage = readonly [
   extras: Extras,
   me: Tab,
   getSubscriptions: (of: Tab) => Subscription[],
-  receive: (frames: readonly Frame[]) => boolean,
+  receive: (frames: readonly Frame[]) => unknown,
   isLater: (position: string, than: string) => boolean,
   /** The broadcasts of the tags of all tabs. */
   signIns: BroadcastChannel,
-  /** The name of the lock for the connection. */
+  /** The name of the lock for the connection: that of the broadcasts, a question mark and the tag of the sign-in. */
   name: string,
-  /** The tag of the sign-in. */
-  tag: string,
   /** Whether this page may take the lock at once: it has it, or has waited for long. */
   isFirst: unknown,
 ];
@@ -128,10 +126,10 @@ export function share(page: SharingPage): Sharing {
     isLater,
     signIns,
     name,
-    tag,
     isFirst,
   ] = page;
   const { locks } = navigator;
+  const tag = name.slice(signIns.name.length + 1);
   const channel = new BroadcastChannel(name);
   const id = `${Math.random()}`;
   /** The other tabs, by id, if this page leads them. */
@@ -268,6 +266,7 @@ export function share(page: SharingPage): Sharing {
   const timer = setInterval(check, HEARTBEAT_MS);
   document.addEventListener("visibilitychange", check, { signal });
   me.id = "";
+  me.version = 0;
   request(id, () => {
     me.id = id;
     restart();
@@ -280,7 +279,10 @@ export function share(page: SharingPage): Sharing {
     get isFollower() {
       return !isLeader;
     },
-    want,
+    want() {
+      me.version++;
+      return want();
+    },
     complete(request) {
       request.tabs = [me, ...tabs.values()];
       const all = [ownDisplays(), ...[...tabs.values()].map(({ displays = [] }) => displays)].flat();

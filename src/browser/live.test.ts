@@ -174,12 +174,12 @@ describe("an event stream that was open", () => {
     expect(received).toEqual([4, 5]);
   });
 
-  test("with a cursor for another number of channels is resumed from the cursor before, without loss", async () => {
+  test("with the position of a channel that it does not have is resumed from the cursor before, without loss", async () => {
     page = await FakePage.open();
     page.subscribe(room, (message) => received.push(message));
     page.subscribe(news, (message) => received.push(message));
     await page.advance();
-    page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", 4));
+    page.lastRequest.respondStream().push(encodeEvent.message("0=p.4,2=p.1", "room:1", 4));
     await page.waitForRequest();
     expect(page.lastRequest.after).toBe("p.3,p.7");
     page.lastRequest.respondStream().push(encodeEvent.message("p.4,p.7", "room:1", 4));

@@ -12,12 +12,8 @@ import {
   JSON_TYPE,
   LIVE_PATH,
   MAX_FEEDS,
-  MAX_QUERY_FEEDS,
-  POLL_PATH,
-  type PollResponse,
   PUBLISHED_HEADER,
   readLines,
-  type ServerSentEvent,
 } from "../protocol/index.ts";
 import { landing } from "./landing.ts";
 import {
@@ -30,10 +26,17 @@ import {
   receive,
   type Subscription,
 } from "./live-listeners.ts";
-import { join, leave, release, sharing, signIns } from "./live-sharing.ts";
+import type { Sharing } from "./live-tabs.ts";
 import { getPageData } from "./page-data.ts";
-import { getNavigation } from "./reload.ts";
-import { HIDDEN_MS, IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
+import { getNavigation, reload } from "./reload.ts";
+import {
+  HIDDEN_MS,
+  IDLE_TIMEOUT_MS,
+  MAX_DELAY_MS,
+  MAX_RELOAD_DELAY_MS,
+  OPEN_TIMEOUT_MS,
+  POLLING_MS,
+} from "./timings.ts";
 
 /** The number of the current {@link run}. Earlier runs stop when it has changed. */
 let currentRun = 0;
@@ -46,15 +49,22 @@ let open: AbortController | undefined;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
 /** The number of attempts since the last event, including the current one. */
 let failures = 0;
-/** When the event stream may be tried, in `performance.now()` milliseconds. Until then, the page polls. */
-let streamAt = 0;
+/** The timer that ends polling, while the page polls because event streams do not work. */
+let isPolling: ReturnType<typeof setTimeout> | 0 = 0;
 let retryMs = 1_000;
 let lastReceivedAt = 0;
-/** How many feeds the server accepts: fewer if it is of an earlier version. */
-let maxFeeds = MAX_FEEDS;
-let isReleased = false;
-let isWatching = false;
+let isReleased: boolean | undefined;
+let isWatching: boolean | undefined;
 let hideTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** The broadcasts of tags, while this page is open to other tabs. */
+let signIns: BroadcastChannel | undefined;
+/** The other tabs, once there are any. */
+let sharing: Sharing | undefined;
+/** Set if this page connects without `sharing`: releases the lock, if it has it. Until one of both is set, the page must not connect. */
+let release: (() => void) | undefined;
+/** Whether this page never shares: the browser refuses it, the module cannot be loaded, or the leader has too many channels. */
+let isAlone: boolean | undefined;
 
 /**
  * Starts a new request for the current listeners, after a time in milliseconds. Several changes until then cause one request. A
@@ -63,7 +73,6 @@ let hideTimer: ReturnType<typeof setTimeout> | undefined;
 export function restart(ms = 0): void {
   restartTimer ??= setTimeout(() => {
     restartTimer = undefined;
-    me.version++;
     if (sharing ? !sharing.want() : !signIns || release) void run();
   }, ms);
 }
@@ -78,16 +87,16 @@ async function run(): Promise<void> {
   while (run === currentRun && !sharing?.isFollower) {
     const request: LiveRequest = { subscriptions: getSubscriptions(), tokens: {} };
     const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request) ?? 0);
-    if (!size) break;
-    if (size > maxFeeds && sharing?.dismiss()) continue;
-    const isStream = !isReleased && performance.now() >= streamAt;
+    if (!size) return open?.abort();
+    if (size > MAX_FEEDS && sharing?.dismiss()) continue;
+    const isStream = !isReleased && !isPolling;
     const controller = new AbortController();
     attempt = controller;
-    let isBehind: unknown;
+    let delayMs: number | undefined;
     startWatchdog(isStream ? OPEN_TIMEOUT_MS : IDLE_TIMEOUT_MS);
     failures++;
     try {
-      isBehind = await (isStream ? stream : poll)(request, controller);
+      delayMs = await (isStream ? stream : poll)(request, controller);
     } catch {
       // Any failure is retried below.
     }
@@ -95,35 +104,27 @@ async function run(): Promise<void> {
     const isTimedOut = controller.signal.aborted;
     controller.abort(); // the rest of the response
     open?.abort();
-    const delay = isStream ? retryMs : POLL_RETRY_MS;
-    if (isStream && (isTimedOut || failures > 1)) streamAt = performance.now() + POLLING_MS;
-    else {
-      await sleep(
-        // A released page that is behind polls without the long delay: it might never catch up with a busy channel.
-        isReleased && !isBehind
-          ? MAX_DELAY_MS
-          : // The server sends more than the longest delay if it has many connections.
-            Math.max(delay, Math.min(MAX_DELAY_MS, delay * 2 ** failures)) * (1 - Math.random() / 2),
-      );
+    if (delayMs) failures = 1; // so that one failed event stream is enough to poll again
+    if (isStream && (isTimedOut || failures > 1)) {
+      isPolling = setTimeout(() => {
+        isPolling = 0;
+      }, POLLING_MS);
+    } else {
+      // The server sends more than the longest delay if it has many connections.
+      const ms = delayMs ?? Math.max(retryMs, Math.min(MAX_DELAY_MS, retryMs * 2 ** failures));
+      await new Promise((resolve) => setTimeout(resolve, ms * (1 - Math.random() / 2)));
     }
   }
-  if (run === currentRun) open?.abort();
 }
 
 /** Starts a new request at once, with an event stream, regardless of earlier failures. */
 function retry(): void {
   shareConnection();
-  failures = streamAt = 0;
+  failures = isPolling = 0;
   restart();
 }
 
-/** Ends the event stream, and polls every 30 seconds without waiting. */
-function releaseStream(): void {
-  isReleased = true;
-  restart();
-}
-
-/** Opens the event stream again after {@link releaseStream}, or if nothing was received for long: after a sleep. */
+/** Opens the event stream again after it was released, or if nothing was received for long: after a sleep. */
 function resumeStream(): void {
   if (sharing?.isFollower || (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS)) return;
   isReleased = false;
@@ -137,23 +138,78 @@ function disconnect(): void {
   open?.abort();
 }
 
-/** Shares the connection with other tabs, unless this page does so already. */
+/**
+ * Finds out whether the browser has other tabs with live updates, and only then loads `live-tabs.ts`, with which they share a
+ * connection, unless this page does so already. Most pages have no other tab, and do without it.
+ *
+ * The first tab of a sign-in gets the lock for the connection. A tab that does not get it loads the module before it connects: on
+ * HTTP/1.1 the connections of six tabs would keep all of them from loading it. The first tab loads it when another one broadcasts its
+ * tag, or steals the lock. A tab that cannot load it, for example because the server has another build, has its own connection.
+ */
 function shareConnection(): void {
-  join(restart, disconnect, connectAlone);
+  const { locks } = navigator;
+  const { base, tag = "" } = getPageData();
+  // Browsers have no locks on pages of http:, except those of localhost. A page for all clients does not know its sign-in.
+  if (signIns || isAlone || !locks || tag === null) return;
+  const own = new BroadcastChannel(`tsweb/1${base}`);
+  const name = `${own.name}?${tag}`;
+  let loading: Promise<unknown> | undefined;
+
+  function leaveForGood(): void {
+    if (own !== signIns) return;
+    isAlone = true;
+    depart();
+    handleVisibility(0);
+    restart();
+  }
+
+  function load(): void {
+    loading ??= import("./live-tabs.ts").then(({ share }) => {
+      if (own === signIns)
+        sharing = share([
+          restart,
+          disconnect,
+          leaveForGood,
+          listeners,
+          extras,
+          me,
+          getSubscriptions,
+          receive,
+          isLater,
+          own,
+          name,
+          release,
+        ]);
+    }, leaveForGood);
+  }
+
+  function connect(unlock: () => void): void {
+    release = unlock;
+    restart();
+  }
+
+  signIns = own;
+  own.onmessage = load;
+  own.postMessage(tag);
+  setTimeout(() => own === signIns && !release && !sharing && connect(() => {}), OPEN_TIMEOUT_MS);
+  locks
+    .request(name, { ifAvailable: true }, (lock) => {
+      if (own !== signIns || loading) return;
+      return lock ? new Promise<void>(connect) : load();
+    })
+    .catch(load);
 }
 
-/** Connects without other tabs. */
-function connectAlone(): void {
-  disconnect();
-  handleVisibility(0);
-  restart();
-}
-
-/** Closes the connection when the user leaves the page, or the browser freezes it. */
+/**
+ * Closes the connection when the user leaves the page, or the browser freezes it, and stops sharing, so that the page can be kept in
+ * the back/forward cache, and other tabs need not wait.
+ */
 function depart(): void {
   clearTimeout(restartTimer);
-  restartTimer = undefined;
-  leave();
+  sharing?.leave();
+  release?.();
+  signIns?.close();
+  restartTimer = signIns = sharing = release = undefined;
   disconnect();
 }
 
@@ -174,9 +230,10 @@ export function watchPage(): void {
   addEventListener("pagehide", depart);
   // The event is also fired when the page is first shown.
   addEventListener("pageshow", ({ persisted }) => persisted && retry());
-  document.addEventListener("freeze", depart);
-  document.addEventListener("resume", retry);
-  document.addEventListener("visibilitychange", () => handleVisibility(HIDDEN_MS));
+  // Events of the document, before they reach it.
+  addEventListener("freeze", depart, true);
+  addEventListener("resume", retry, true);
+  addEventListener("visibilitychange", () => handleVisibility(HIDDEN_MS), true);
   // A page opened in a background tab has no event stream until it is visible.
   handleVisibility(0);
 }
@@ -185,12 +242,17 @@ function handleVisibility(ms: number): void {
   clearTimeout(hideTimer);
   if (!document.hidden) resumeStream();
   // Over HTTP/1.x a browser has six connections per site, shared by all tabs: six event streams would block every other request.
-  else if (!signIns && getNavigation()?.nextHopProtocol.startsWith("http/1")) hideTimer = setTimeout(releaseStream, ms);
+  // So the page ends its event stream, and polls every 30 seconds without waiting.
+  else if (!signIns && getNavigation()?.nextHopProtocol.startsWith("http/1"))
+    hideTimer = setTimeout(() => {
+      isReleased = true;
+      restart();
+    }, ms);
 }
 
-async function stream(request: LiveRequest, controller: AbortController): Promise<void> {
+async function stream(request: LiveRequest, controller: AbortController): Promise<undefined> {
   const { signal } = controller;
-  const { ok, headers, body } = await send(LIVE_PATH, request, { signal });
+  const { ok, headers, body } = await send(LIVE_PATH, request, signal);
   // The response may be from a proxy, with a page of its own.
   if (!ok || !headers.get("content-type")?.startsWith(EVENT_STREAM_TYPE)) return;
   const parse = createEventParser();
@@ -198,67 +260,58 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
   for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
     if (signal.aborted) return;
     if (attempt === controller) startWatchdog(IDLE_TIMEOUT_MS);
-    const frames: Frame[] = [];
-    try {
-      for (const line of lines) {
-        const event = parse(line);
-        if (event && open !== controller) succeed(request, controller);
-        // Once the next request is sent, it contains the versions of the displays: they take nothing more from this one.
-        if (event) frames.push(...readEvent(request, event, attempt === controller));
+    // If an event cannot be read, no listener has moved: the next request gets all of them again.
+    const frames = lines.flatMap((line): Frame[] => {
+      const complete = parse(line);
+      if (!complete) return [];
+      succeed(request, controller);
+      const {
+        event,
+        id,
+        retry = "",
+        data: [channel, text = "", windowMs = ""],
+      } = complete;
+      retryMs = +retry || retryMs;
+      if (!channel) return [];
+      failures = 0;
+      if (id) {
+        return advance(
+          request,
+          id,
+          event === GAP_EVENT
+            ? { reason: text as GapReason, windowMs: +windowMs || MAX_RELOAD_DELAY_MS } // the server sends valid reasons only
+            : { messages: event ? [] : [JSON.parse(text)] },
+        );
       }
-    } finally {
-      share(frames);
-    }
+      // Once the next request is sent, it contains the versions of the displays: they take nothing more from this one.
+      return text && attempt === controller ? [{ channel, event, content: JSON.parse(text) }] : [];
+    });
+    share(frames);
   }
 }
 
-/** Reads the frames of an event. */
-function readEvent(
-  request: LiveRequest,
-  { event, id, retry, data: [channel, content = "", windowMs] }: ServerSentEvent,
-  isLatest: boolean,
-): readonly Frame[] {
-  retryMs = Number(retry) || retryMs;
-  if (!channel) return [];
-  failures = 0;
-  // The server sends valid reasons only.
-  if (event === GAP_EVENT) {
-    return advance(request, id, () => ({ reason: content as GapReason, windowMs: Number(windowMs) || undefined }));
-  }
-  if (event && !id) return isLatest ? [{ channel, event, content: content && JSON.parse(content) }] : [];
-  const messages = event ? [] : [JSON.parse(content)];
-  return id ? advance(request, id, (name) => ({ messages: name === channel ? messages : [] })) : [];
-}
-
-/** Sends one poll. Returns whether more messages are available at once. */
-async function poll(request: LiveRequest, controller: AbortController): Promise<unknown> {
-  const response = await send(POLL_PATH, request, { signal: controller.signal, wait: isReleased ? 0 : 25 });
-  const { status } = response;
-  // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
-  // Only new feeds can help if the key has changed or the URL is too long.
-  if (/40[03]|414/.test(`${status}`)) {
-    succeed(request, controller);
-    const frames = advance(request, `${request.subscriptions.map(() => "-")}`, () => ({ reason: "expired" }));
-    share([...frames, { channel: "", event: `${status}` }]);
-    return;
-  }
-  const { events, gaps, cursor, more, ...others }: PollResponse = await response.json();
-  if (controller.signal.aborted) return;
-  // Throws if the JSON is not the application's: it has no cursor.
-  const frames = advance(request, cursor, (name) => {
-    const [, reason, windowMs] = gaps.find(([channel]) => channel === name) ?? [];
-    const messages = events.filter(([channel]) => channel === name).map(([, message]) => message);
-    return { reason, windowMs, messages, isBatch: true };
-  });
-  succeed(request, controller);
-  share([...frames, { channel: "", event: "poll", content: others }]);
-  failures = 1; // so that one failed event stream is enough to poll again
-  return more;
+/**
+ * Sends one poll. Returns the delay before the next one, in milliseconds; `undefined` if it has failed.
+ *
+ * While its code cannot be loaded, event streams are tried, and then it is tried again. If the page's own script is gone, so is its
+ * build: the page reloads.
+ */
+function poll(request: LiveRequest, controller: AbortController): Promise<number | undefined> {
+  return import("./live-poll.ts").then(
+    (module) =>
+      module.poll([request, controller, isReleased, send, advance, succeed, share, getSubscriptions, sharing]),
+    async () => {
+      isPolling = 0;
+      if ((await fetch(import.meta.url, { cache: "no-store" })).status === 404) reload();
+      return undefined;
+    },
+  );
 }
 
 /** The connection of a request is open: it replaces the one before. */
 function succeed(request: LiveRequest, controller: AbortController): void {
-  if (open !== controller) open?.abort();
+  if (open === controller) return;
+  open?.abort();
   open = controller;
   sharing?.announce(request);
 }
@@ -270,55 +323,38 @@ function share(frames: readonly Frame[]): void {
 }
 
 /**
- * Moves the positions of a request, and returns a frame for each that has moved or has ended.
+ * Moves positions of a request, and returns a frame for each that has moved or has ended.
  *
- * @param id the positions of all channels, or of some as `<index>=<position>`
- * @param contentOf returns what a channel has received
- * @throws TypeError if the id does not fit the request
+ * @param id the positions, each as `<index>=<position>`
+ * @param content what their channels have received
+ * @throws TypeError if the id does not fit the request. The listeners have not moved then
  */
-function advance(
-  { subscriptions }: LiveRequest,
-  id: string | undefined,
-  contentOf: (channel: string) => Partial<Frame>,
-): Frame[] {
-  const parts = id ? id.split(",") : [];
-  // Checked before anything moves, because a listener that has moved counts as having the message.
-  if (!id?.includes("=") && parts.length !== subscriptions.length) throw new TypeError(id);
-  return parts.flatMap((part, n) => {
-    const [to = "", index = n] = part.split("=").reverse();
-    const subscription = subscriptions[+index] as Subscription; // with an index that is none of the request, this throws below
-    const { channel, position } = subscription;
+function advance({ subscriptions }: LiveRequest, id: string, content: Partial<Frame>): Frame[] {
+  return id.split(",").flatMap((part) => {
+    const [index, to = ""] = part.split("=");
+    const subscription = subscriptions[index as unknown as number] as Subscription; // with an index that is none of the request, this throws below
+    const { position } = subscription;
     const isEnded = to === "-";
-    if (position === "" || !(isEnded || isLater(to, position))) return [];
-    const frame = { ...subscription, to, ...contentOf(channel) };
+    if (!position || !(isEnded || isLater(to, position))) return [];
+    const frame = { ...subscription, to, ...content };
     subscription.position = isEnded ? "" : to;
     return [frame];
   });
 }
 
-/** Sends a request. A server of an earlier version accepts no queries, or GET only, with fewer feeds and without tokens. */
-async function send(
-  path: string,
-  { subscriptions, tokens }: LiveRequest,
-  { signal, wait }: { readonly signal: AbortSignal; readonly wait?: number },
-): Promise<Response> {
+/** Sends a request. */
+function send(path: string, { subscriptions, tokens }: LiveRequest, signal: AbortSignal): Promise<Response> {
   const { base, build = "" } = getPageData();
-  const headers = { [BUILD_HEADER]: build, "content-type": JSON_TYPE };
-  const feeds = subscriptions.map(({ feed }) => feed);
-  const cursor = `${subscriptions.map(({ position }) => position)}`;
-  const post = () =>
-    fetch(base + path, { method: "POST", signal, headers, body: JSON.stringify({ feeds, ...tokens, cursor, wait }) });
-  let response = await post();
-  if (response.status === 400 && tokens.queries) {
-    tokens.queries = undefined;
-    response = await post();
-  }
-  const isOld = response.status === 405;
-  maxFeeds = isOld ? MAX_QUERY_FEEDS : MAX_FEEDS;
-  if (!isOld || feeds.length > maxFeeds) return response;
-  // Only polls read `wait`.
-  const query = `${feeds.map((feed) => `feed=${feed}&`).join("")}after=${cursor}&wait=${wait}`;
-  return fetch(`${base}${path}?${query}`, { signal, headers, cache: "no-store" });
+  return fetch(base + path, {
+    method: "POST",
+    signal,
+    headers: { [BUILD_HEADER]: build, "content-type": JSON_TYPE },
+    body: JSON.stringify({
+      feeds: subscriptions.map(({ feed }) => feed),
+      ...tokens,
+      cursor: `${subscriptions.map(({ position }) => position)}`,
+    }),
+  });
 }
 
 /** Aborts the last attempt unless this is called again within `ms` milliseconds. */
@@ -326,8 +362,4 @@ function startWatchdog(ms: number): void {
   lastReceivedAt = Date.now();
   clearTimeout(watchdog);
   watchdog = setTimeout(() => attempt?.abort(), ms);
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

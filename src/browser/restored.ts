@@ -25,8 +25,7 @@ export async function checkSignIn(event: PageTransitionEvent): Promise<void> {
     });
     // `before` may refuse or redirect signed-out users. An older server has no such path.
     if (response.ok ? (await response.text()) !== tag : /40[13]/.test(`${response.status}`)) {
-      location.reload();
-      return;
+      return location.reload();
     }
   } catch {
     // The server is unreachable.

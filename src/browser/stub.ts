@@ -94,7 +94,6 @@ export function stream(name: string, params?: readonly string[], hash?: string):
       name,
       args,
       (_, args, signal) => post(name, args, signal, hash),
-      undefined,
       () => leaving,
     );
     if (process.env.NODE_ENV !== "production") {

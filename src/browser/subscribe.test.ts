@@ -39,7 +39,7 @@ describe("the request of a page", () => {
     expect(page.lastRequest.after).toBe("p.3,p.7");
   });
 
-  test("is a POST with JSON, and a GET to a server of an earlier version, which responds with 405", async () => {
+  test("is a POST with JSON, and a poll by GET to a server of an earlier version, which responds with 405 twice", async () => {
     page.subscribe(room, record("room"));
     await page.advance();
     const [post] = page.requests;
@@ -49,18 +49,21 @@ describe("the request of a page", () => {
       "",
     ]);
     post?.respondJson({ error: {} }, 405);
+    await page.waitForRequest();
+    page.lastRequest.respondJson({ error: {} }, 405);
+    await page.advance();
+    expect([page.lastRequest.method, page.lastRequest.path]).toEqual(["POST", "/app/__web/poll"]);
+    page.lastRequest.respondJson({ error: {} }, 405);
     await page.advance();
     const get = page.lastRequest;
     expect([get.method, get.cache, get.path, get.url.searchParams.getAll("feed"), get.after]).toEqual([
       "GET",
       "no-store",
-      "/app/__web/live",
+      "/app/__web/poll",
       [room],
       "p.3",
     ]);
-    get.respondStream().push(encodeEvent.message("p.4", "room:1", "one"));
-    await page.advance();
-    get.breakConnection();
+    get.respondJson({ events: [["room:1", "one"]], gaps: [], cursor: "p.4" });
     await page.waitForRequest();
     expect([page.lastRequest.method, page.lastRequest.after, received]).toEqual(["POST", "p.4", ["room: one"]]);
   });

@@ -32,8 +32,8 @@ export const IDLE_TIMEOUT_MS = 45_000;
 export const POLLING_MS = 60_000;
 /** The longest delay before an attempt, and the poll interval while the event stream is released. */
 export const MAX_DELAY_MS = 30_000;
-/** The base of the delay after a poll. After an event stream, it is the `retry` of the server. */
-export const POLL_RETRY_MS = 500;
+/** The longest delay between two polls. */
+export const POLL_PAUSE_MS = 1_000;
 /** The least time between two states that a page sends, and after one that the server has not taken. */
 export const PRESENCE_MS = 100;
 export const PRESENCE_RETRY_MS = 1_000;

@@ -134,7 +134,7 @@ class CallOrStream implements Call<unknown>, Stream<unknown> {
     this.#key = key;
     this.#resolveArguments = resolveArguments;
     this.#site = site;
-    this.#stream = openStream(name, {}, () => this.#sendForStream(), this.#abort);
+    this.#stream = openStream(name, {}, () => this.#sendForStream(), undefined, this.#abort);
     void this.#sendIfUnused();
   }
 

@@ -33,8 +33,7 @@ export interface FeedContent {
  */
 export function readFeed(feed: string): FeedContent {
   try {
-    const text = atob(feed.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(text, (byte) => byte.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(feed.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
     // The HMAC is not UTF-8 text. It is behind the last line break, so decoding it does no harm.
     const [, position, channel]: FeedLines = new TextDecoder().decode(bytes).split("\n");
     if (position && channel) return { position, channel };

@@ -4,12 +4,10 @@
  */
 import type { PresenceFrame } from "./presence.ts";
 import type { QueryFrame } from "./query.ts";
+import { POLL_PATH } from "./wire-names.ts";
 
 /** The path of the event stream, below the application's base. @see docs/protocol.md 10.5 */
 export const LIVE_PATH = "/__web/live";
-
-/** The path of the poll, below the application's base. @see docs/protocol.md 10.6 */
-export const POLL_PATH = "/__web/poll";
 
 /** The path to which a page sends its state, below the application's base. @see docs/protocol.md 10.12 */
 export const PRESENCE_PATH = "/__web/presence";
@@ -24,9 +22,6 @@ export const PRESENCE_EVENT = "presence";
 
 /** The maximum number of feeds of a POST request. @see docs/protocol.md 10.4 */
 export const MAX_FEEDS = 256;
-
-/** The maximum number of feeds of a GET request, whose URL contains them. @see docs/protocol.md 10.4 */
-export const MAX_QUERY_FEEDS = 32;
 
 /**
  * Returns whether a position of a channel is later than another position of the same channel. Used by the server and
@@ -103,7 +98,7 @@ export function createEventParser(): (line: string) => ServerSentEvent | undefin
   let event: ServerSentEvent = { data: [] };
   return (line) => {
     if (line) {
-      const [, field, value = ""] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
+      const [field, value = ""] = line.split(/: ?(.*)/s);
       if (field === "data") event.data.push(value);
       else event[field as "id"] = value; // unknown fields are stored too, and nothing reads them
       return;

@@ -13,23 +13,23 @@ export type SendCall = (name: string, args: Arguments, signal: AbortSignal) => P
  * Returns the stream of a call. Nothing is sent before the first read, and the request is aborted however the loop is
  * left.
  *
- * @param abort aborts the request
  * @param beforeFailure called before a failed connection is reported. The error is thrown once it has resolved
+ * @param abort aborts the request
  */
 export function openStream(
   name: string,
   args: Arguments,
   send: SendCall,
-  abort: AbortController = new AbortController(),
   beforeFailure?: () => Promise<unknown> | undefined,
+  abort: AbortController = new AbortController(),
 ): Stream<unknown> {
-  let isRead = false;
+  let isRead: boolean | undefined;
   return {
     cancel: () => abort.abort(),
     async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
       if (isRead) throw new TypeError("A stream can be read once: call the function again.");
       isRead = true;
-      let hasEnded: unknown = false;
+      let hasEnded: unknown;
       let response: Response | undefined;
       try {
         response = await send(name, args, abort.signal);

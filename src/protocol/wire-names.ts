@@ -1,7 +1,7 @@
 /**
  * What requests and responses carry by name: paths below the application's base, headers in lower case, content types, and the
  * ids of builds. Used by the server, the tools, the browser and the client. The paths of forms and of live updates are apart,
- * because only pages that need them load those files.
+ * because only pages that need them load those files; except what live-poll.ts uses, which would divide the script of its page.
  */
 
 /** The path of a server function is this prefix, followed by its percent-encoded name. @see docs/protocol.md 3.1 */
@@ -9,6 +9,12 @@ export const RPC_PREFIX = "/__web/rpc/";
 
 /** The path at which a page requests the tag of the client's sign-in. @see docs/protocol.md 7.10 */
 export const SESSION_PATH = "/__web/session";
+
+/** The path of the poll, below the application's base. @see docs/protocol.md 10.6 */
+export const POLL_PATH = "/__web/poll";
+
+/** The maximum number of feeds of a GET request for live updates, whose URL contains them. @see docs/protocol.md 10.4 */
+export const MAX_QUERY_FEEDS = 32;
 
 /** The path of the OpenAPI document, which only the development server serves. @see docs/protocol.md 12.3 */
 export const OPENAPI_PATH = "/__web/openapi.json";

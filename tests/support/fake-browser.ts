@@ -286,11 +286,11 @@ function readFeed(feed: string) {
 class FakeChannel {
   onmessage: ((event: { readonly data: unknown }) => void) | undefined;
   readonly tab: FakeTab;
-  readonly #name: string;
+  readonly name: string;
 
   constructor(tab: FakeTab, name: string) {
     this.tab = tab;
-    this.#name = name;
+    this.name = name;
     tab.browser.channels.add(this);
   }
 
@@ -298,7 +298,7 @@ class FakeChannel {
     const { browser } = this.tab;
     if (!browser.channels.has(this)) throw new DOMException("Channel is closed", "InvalidStateError");
     for (const other of browser.channels) {
-      if (other === this || other.#name !== this.#name) continue;
+      if (other === this || other.name !== this.name) continue;
       if (browser.losses > 0) {
         browser.losses -= 1;
         continue;

@@ -149,12 +149,18 @@ export class PageRequest {
   }
 }
 
+/** Returns the id of an event: a cursor as the positions of all feeds. */
+function idOf(cursor: string): string {
+  const positions = cursor.split(",").map((position, index) => `${index}=${position}`);
+  return cursor.includes("=") ? cursor : positions.join();
+}
+
 /** Encodes events of an event stream. @see docs/protocol.md 10.5 */
 export const encodeEvent = {
   message: (cursor: string, channel: string, data: unknown): string =>
-    `id: ${cursor}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`,
+    `id: ${idOf(cursor)}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`,
   gap: (cursor: string, channel: string, reason: string, windowMs?: number): string =>
-    `id: ${cursor}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n${windowMs === undefined ? "" : `data: ${windowMs}\n`}\n`,
+    `id: ${idOf(cursor)}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n${windowMs === undefined ? "" : `data: ${windowMs}\n`}\n`,
   ping: "event: ping\ndata: 1\n\n",
   query: (id: string, frame: object): string => `event: query\ndata: ${id}\ndata: ${JSON.stringify(frame)}\n\n`,
   tags: (tags: object): string => `event: tags\ndata: 1\ndata: ${JSON.stringify(tags)}\n\n`,
@@ -189,6 +195,7 @@ export class FakePage {
     page.#stubGlobals(options);
     vi.resetModules();
     ({ subscribe: page.subscribe } = await import("../../src/browser/subscribe.ts"));
+    await import("../../src/browser/live-poll.ts"); // so that the page has it within a turn of the clock
     return page;
   }
 

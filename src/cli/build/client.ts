@@ -97,10 +97,10 @@ export interface ClientBuildOptions {
 }
 
 /**
- * The code that sends forms, or shares a connection with other tabs, in a dynamic import. The specifier is replaced by the URL of a
+ * The code that sends forms, shares a connection with other tabs, waits for messages, or polls, in a dynamic import. The specifier is replaced by the URL of a
  * chunk, because Vite adds a helper of 0.9 KB to pages with a dynamic import that it knows.
  */
-const ON_DEMAND = /(?<=\bimport\()"\.\/(form-sending|live-tabs|live-landing)\.js"/;
+const ON_DEMAND = /(?<=\bimport\()"\.\/(form-sending|live-tabs|live-landing|live-poll)\.js"/g;
 
 /** The module of Preact itself, without `preact/hooks` and others. */
 const PREACT_MODULE = /[\\/]node_modules[\\/]preact[\\/]dist[\\/]preact\.(?:m?js|module\.js)$/;
@@ -124,7 +124,8 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
   const scripts = inputs.views.length > 0 ? [ISLANDS, PART_VIEWS, ...inputs.views] : [];
   const files = [...scripts, ...sheets];
   const hashedFiles: string[] = [];
-  const chunksOnDemand = new Map<string, string>();
+  /** The chunks that modules load on demand, by the modules' ids. */
+  const chunksOnDemand = new Map<string, string[]>();
   let builtFiles: BuiltFiles = { scripts: new Map(), styleSources: new Map() };
   return {
     hasInputs: files.length > 0,
@@ -139,17 +140,23 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
           const smaller = withoutSuspendedHydration(code);
           return smaller === undefined ? null : { code: smaller, map: null };
         }
-        const name = ON_DEMAND.exec(code)?.[1];
-        if (!name || chunkGroupOf(id, ownDistFolders(root)) === undefined) return null;
-        const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), `${name}.js`) });
-        chunksOnDemand.set(id, chunk);
-        return { code: code.replace(ON_DEMAND, `import.meta.ROLLUP_FILE_URL_${chunk}`), map: null };
+        if (!code.match(ON_DEMAND) || chunkGroupOf(id, ownDistFolders(root)) === undefined) return null;
+        const chunks: string[] = [];
+        const replaced = code.replace(ON_DEMAND, (_, name) => {
+          chunks.push(this.emitFile({ type: "chunk", id: join(dirname(id), `${name}.js`) }));
+          return `import.meta.ROLLUP_FILE_URL_${chunks.at(-1)}`;
+        });
+        chunksOnDemand.set(id, chunks);
+        return { code: replaced, map: null };
       },
       generateBundle: {
         order: "post",
         handler(options, bundle) {
+          for (const file of Object.values(bundle)) if (file.type === "chunk") file.code = withShortUrls(file.code);
           hashedFiles.push(...hashedNames(bundle, options).map((name) => `/${name}`));
-          const onDemand = [...chunksOnDemand].map(([id, chunk]) => [id, this.getFileName(chunk)] as const);
+          const onDemand = [...chunksOnDemand].map(
+            ([id, chunks]) => [id, chunks.map((chunk) => this.getFileName(chunk))] as const,
+          );
           builtFiles = readBuiltFiles(bundle, new Map(onDemand));
         },
       },
@@ -245,6 +252,14 @@ async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
+/** Returns a script whose imports of URLs beside it are those of relative specifiers: the same, and 20 bytes shorter each with gzip. */
+function withShortUrls(code: string): string {
+  return code.replace(
+    /(?<=\bimport\()new URL\(([`"'])(?=[\w-])([^`"']+)\1,\s*import\.meta\.url\)\.href(?=\))/g,
+    "$1./$2$1",
+  );
+}
+
 /**
  * The parts of Preact that resume the hydration of a component that has suspended, as texts of its minified module: the start
  * of each, and what follows it. They are a thirtieth of a page with a view (300 bytes with gzip).
@@ -258,6 +273,8 @@ const PARTS: readonly (readonly [start: string, following: string])[] = [
   // diff(): continues with what the server has rendered for the component, and keeps it before.
   ["128&u.__u&&(c=32&u.__u,s=u.__c.__z)&&", "(s=n.__b)&&s(r);"],
   ["if(t&&t.then){if(r.__u|=128|c,o){", "o&&o.some(g);else r.__e="],
+  // diff(): leaves a component that has suspended as it is.
+  ["t&&t.then||", "D(r),n.__e(t,r,u)"],
   // rangeEnd(): finds the end of a streamed part.
   ['function B(n,t){if(n&&8==n.nodeType&&n.data.startsWith("$s"))', "function D("],
   // unmount(): removes the comments of a streamed part.

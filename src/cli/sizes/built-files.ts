@@ -27,7 +27,10 @@ export interface BuiltFiles {
  *
  * @param onDemand the files that modules load by their URL, by the modules' ids
  */
-export function readBuiltFiles(bundle: Rolldown.OutputBundle, onDemand: ReadonlyMap<string, string>): BuiltFiles {
+export function readBuiltFiles(
+  bundle: Rolldown.OutputBundle,
+  onDemand: ReadonlyMap<string, readonly string[]>,
+): BuiltFiles {
   const scripts = new Map<string, BuiltScript>();
   const styleSources = new Map<string, string>();
   for (const file of Object.values(bundle)) {
