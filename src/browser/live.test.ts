@@ -321,3 +321,48 @@ describe("a poll", () => {
     expect([page.lastRequest.feeds, page.lastRequest.after]).toEqual([[room, news], "p.4,p.7"]);
   });
 });
+
+describe("a page that cannot load the code for polls", () => {
+  const isScript = () => page.lastRequest.path.endsWith("/browser/live.ts");
+
+  /** Opens a page whose two event streams fail, up to its request for its own script. */
+  async function openWithoutPolls(): Promise<void> {
+    vi.doMock("./live-poll.ts", () => {
+      throw new TypeError("Failed to fetch");
+    });
+    (await openPage()).fail();
+    await page.waitForRequest();
+    page.lastRequest.fail();
+    while (!isScript()) await page.waitForRequest();
+  }
+
+  afterEach(() => vi.doUnmock("./live-poll.ts"));
+
+  test("reloads if its own script is gone", async () => {
+    await openWithoutPolls();
+    expect([page.lastRequest.cache, page.reloadCount]).toEqual(["reload", 0]);
+    page.lastRequest.respond(html(404));
+    await page.advance(3_000);
+    expect(page.reloadCount).toBe(1);
+  });
+
+  test.each([
+    ["the server is unreachable", () => page.lastRequest.fail()],
+    ["a proxy responds with 502", () => page.lastRequest.respond(html(502))],
+    ["the script is there", () => page.lastRequest.respond(html(200))],
+  ])("tries event streams and polls in turn, and does not reload, if %s", async (_, respond) => {
+    await openWithoutPolls();
+    for (let round = 0; round < 3; round++) {
+      respond();
+      await page.waitForRequest();
+      expect([page.lastRequest.path, page.lastRequest.after]).toEqual(["/__web/live", "p.3"]);
+      page.lastRequest.fail();
+      while (!isScript()) await page.waitForRequest();
+    }
+    respond();
+    await page.waitForRequest();
+    page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", 4));
+    await page.advance(3_000);
+    expect([received, page.reloadCount]).toEqual([[4], 0]);
+  });
+});

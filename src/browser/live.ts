@@ -35,6 +35,7 @@ import {
   MAX_DELAY_MS,
   MAX_RELOAD_DELAY_MS,
   OPEN_TIMEOUT_MS,
+  POLL_RETRY_MS,
   POLLING_MS,
 } from "./timings.ts";
 
@@ -50,7 +51,7 @@ let watchdog: ReturnType<typeof setTimeout> | undefined;
 /** The number of attempts since the last event, including the current one. */
 let failures = 0;
 /** The timer that ends polling, while the page polls because event streams do not work. */
-let isPolling: ReturnType<typeof setTimeout> | 0 = 0;
+let pollingTimer: ReturnType<typeof setTimeout> | 0 = 0;
 let retryMs = 1_000;
 let lastReceivedAt = 0;
 let isReleased: boolean | undefined;
@@ -89,7 +90,7 @@ async function run(): Promise<void> {
     const size = Math.max(request.subscriptions.length, (sharing ?? extras).complete?.(request) ?? 0);
     if (!size) return open?.abort();
     if (size > MAX_FEEDS && sharing?.dismiss()) continue;
-    const isStream = !isReleased && !isPolling;
+    const isStream = !isReleased && !pollingTimer;
     const controller = new AbortController();
     attempt = controller;
     let delayMs: number | undefined;
@@ -106,12 +107,13 @@ async function run(): Promise<void> {
     open?.abort();
     if (delayMs) failures = 1; // so that one failed event stream is enough to poll again
     if (isStream && (isTimedOut || failures > 1)) {
-      isPolling = setTimeout(() => {
-        isPolling = 0;
+      pollingTimer = setTimeout(() => {
+        pollingTimer = 0;
       }, POLLING_MS);
     } else {
       // The server sends more than the longest delay if it has many connections.
-      const ms = delayMs ?? Math.max(retryMs, Math.min(MAX_DELAY_MS, retryMs * 2 ** failures));
+      const base = isStream ? retryMs : POLL_RETRY_MS;
+      const ms = delayMs ?? Math.max(base, Math.min(MAX_DELAY_MS, base * 2 ** failures));
       await new Promise((resolve) => setTimeout(resolve, ms * (1 - Math.random() / 2)));
     }
   }
@@ -120,7 +122,7 @@ async function run(): Promise<void> {
 /** Starts a new request at once, with an event stream, regardless of earlier failures. */
 function retry(): void {
   shareConnection();
-  failures = isPolling = 0;
+  failures = pollingTimer = 0;
   restart();
 }
 
@@ -301,8 +303,8 @@ function poll(request: LiveRequest, controller: AbortController): Promise<number
     (module) =>
       module.poll([request, controller, isReleased, send, advance, succeed, share, getSubscriptions, sharing]),
     async () => {
-      isPolling = 0;
-      if ((await fetch(import.meta.url, { cache: "no-store" })).status === 404) reload();
+      pollingTimer = 0;
+      if ((await fetch(import.meta.url, { cache: "reload" })).status === 404) reload();
       return undefined;
     },
   );

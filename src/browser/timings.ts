@@ -32,8 +32,9 @@ export const IDLE_TIMEOUT_MS = 45_000;
 export const POLLING_MS = 60_000;
 /** The longest delay before an attempt, and the poll interval while the event stream is released. */
 export const MAX_DELAY_MS = 30_000;
-/** The longest delay between two polls. */
+/** The longest delay after a poll, and the base of the delay after one that has failed. After an event stream, it is the server's `retry`. */
 export const POLL_PAUSE_MS = 1_000;
+export const POLL_RETRY_MS = 500;
 /** The least time between two states that a page sends, and after one that the server has not taken. */
 export const PRESENCE_MS = 100;
 export const PRESENCE_RETRY_MS = 1_000;

@@ -27,7 +27,7 @@ export function openStream(
   return {
     cancel: () => abort.abort(),
     async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
-      if (isRead) throw new TypeError("A stream can be read once: call the function again.");
+      if (isRead) throw new TypeError("A stream can be read once: call again.");
       isRead = true;
       let hasEnded: unknown;
       let response: Response | undefined;

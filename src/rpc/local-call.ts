@@ -52,7 +52,7 @@ export function localStream(start: () => AnyIterator, serialization: SerializeOp
       end().catch(() => undefined);
     },
     [Symbol.asyncIterator]() {
-      if (isRead) throw new TypeError("A stream can be read once: call the function again.");
+      if (isRead) throw new TypeError("A stream can be read once: call again.");
       isRead = true;
       return {
         async next() {

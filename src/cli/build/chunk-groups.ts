@@ -19,7 +19,7 @@ const FORM_MODULES = /^(browser|protocol)\/form/;
  * need.
  */
 const RARE_MODULES =
-  /^(browser\/(styles|selects|displays|present|live-value|optimistic|live-landing|live-poll)|protocol\/(html-props|presence|query))/;
+  /^(browser\/(styles|selects|displays|present|live-value|optimistic|live-landing|live-poll)|protocol\/(html-props|presence|query))\b/;
 
 /** Preact without its hooks and `compat`: only pages whose views import those load them. */
 const PREACT = /\/node_modules\/preact\/(?!hooks\/|compat\/)/;
