@@ -100,7 +100,8 @@ function report({ started, bytes, rounds, version }) {
     `${rounds} visits of each site in alternating order, each in a new profile of Chromium, through nginx, with a round trip of ${ROUND_TRIP_MS} ms ` +
       `and HTTP/1.1 (Node ${version}). Milliseconds until the page is painted, from the click or from the start of the request: the median, the 95th ` +
       "percentile, and how often it was measured, after one click and one Back without measuring. Plain documents have speculation rules and nothing else: " +
-      "they are what the browser takes. SvelteKit preloads on hover, and Next prefetches each visible link completely; both are hydrated before the first hover.",
+      "they are what the browser takes. SvelteKit preloads on hover, and Next prefetches each visible link completely; both are hydrated before the first hover. " +
+      "First bytes are those of requests over new connections, which take two round trips.",
     table(["", ...names], rows),
     "Scripts of a page, as they are transferred (gzip, or Brotli from tsweb), with those in the document:",
     table(["", ...names], bytes),
