@@ -39,6 +39,16 @@ interface Submission {
   readonly body: FormData;
 }
 
+/** The member of `history.state` that has the keys of forms which were redirected: it stays with the page when Back loads it again. */
+const KEYS = "tsweb-forms";
+
+/** The keys that the forms of this page had when it was left, by form, if Back has loaded it again. Each is used once. */
+const earlierKeys: Record<string, string | undefined> = {
+  ...((performance.getEntriesByType("navigation") as PerformanceNavigationTiming[]).some(
+    ({ type }) => type === "back_forward",
+  ) && history.state?.[KEYS]),
+};
+
 /** The submissions of forms that are being sent: the first one of each is sent, or was, and the others wait. */
 const queues = new WeakMap<FormState, Submission[]>();
 
@@ -90,7 +100,9 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
   const sending = new AbortController();
   const { signal } = sending;
   state.sending = sending;
-  state.once ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const form = `${name} ${state.key}`;
+  state.once ??= earlierKeys[form] ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
+  earlierKeys[form] = undefined;
   const { once } = state;
   const send = state.readsProgress ? fetchWithProgress((sent) => state.update({ sent })) : fetch;
   try {
@@ -107,7 +119,8 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
     });
     const isRedirect = response.headers.has(REDIRECT_HEADER);
     // After Back, the form of a page that was left for its outcome has it again.
-    if (!isRedirect) state.once = undefined;
+    if (isRedirect) keepKey(form, once);
+    else state.once = undefined;
     const result = await readResult(name, response);
     if (isRedirect) await waitUntilLeft();
     if (signal.aborted) return;
@@ -124,6 +137,13 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
   } catch (error) {
     reportError(error); // that of the application
   }
+}
+
+/** Keeps the key of a form with the entry of the page in the history, unless the application has something else than an object there. */
+function keepKey(form: string, key: string): void {
+  const { state } = history;
+  if (state && Object.getPrototypeOf(state) !== Object.prototype) return;
+  history.replaceState({ ...state, [KEYS]: { ...state?.[KEYS], [form]: key } }, "");
 }
 
 /** Waits while the browser leaves the page. If it has kept the page for Back, the form can be sent as soon as it is shown again. */

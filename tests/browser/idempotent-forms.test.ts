@@ -3,10 +3,15 @@
  * @see docs/protocol.md 15.8
  */
 import { readFileSync } from "node:fs";
-import type { Page } from "playwright-core";
-import { beforeEach, describe, expect, it } from "vitest";
+import { request as httpRequest } from "node:http";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { AppProcess, sharedEnv } from "#test/app-process";
+import { BrowserUsers } from "#test/browser-users";
+import { listen } from "#test/listen";
+import { RedisServer } from "#test/redis-server";
 import { serveInFullBrowser } from "./back-app.ts";
-import { startBack } from "./chromium.ts";
+import { launch, startBack } from "./chromium.ts";
 
 const FILES = {
   runs: "",
@@ -131,4 +136,95 @@ it("runs a call in the browser once for its key", async () => {
   await page.click("#call");
   await expect.poll(() => page.textContent("output")).toBe(`${first},${first}`);
   expect(runsOf("call")).toBe(1);
+});
+
+/** The headless shell, which keeps no page for Back. */
+let shell: Browser;
+let users: BrowserUsers | undefined;
+beforeAll(async () => {
+  shell = await launch();
+});
+afterEach(async () => {
+  await users?.closeAll();
+  expect(users?.problems ?? []).toEqual([]);
+  users = undefined;
+});
+afterAll(() => shell?.close());
+
+describe("a page that Back loads again", () => {
+  /** Orders, goes back, and orders again. Returns both outcomes. */
+  async function orderTwice(path: string) {
+    users = new BrowserUsers(shell, { baseURL: app.running.address });
+    page = await users.newPage();
+    const outcome = async () => {
+      await page.waitForURL(/\/thanks\//);
+      return page.textContent("output");
+    };
+    const order = async () => {
+      if (path === "/script") await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+      await page.fill("#order input", item);
+      await page.click("#order button");
+      return outcome();
+    };
+    await page.goto(path);
+    await page.evaluate(() => Object.assign(globalThis, { isMarked: true }));
+    const first = await order();
+    await startBack(page);
+    await page.waitForURL(new RegExp(`${path}$`));
+    expect(await page.evaluate("globalThis.isMarked")).toBeUndefined();
+    return [first, await order()];
+  }
+
+  it("sends a form of a script with its first key, and gets the first outcome [ONCE-14]", async () => {
+    const [first, second] = await orderTwice("/script");
+    expect(second).toBe(first);
+    expect(runsOf(item)).toBe(1);
+    await page.goto("/script"); // no Back: another submission
+    await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+    await page.fill("#order input", item);
+    await page.click("#order button");
+    await page.waitForURL(/\/thanks\//);
+    expect(runsOf(item)).toBe(2);
+  });
+
+  it("has a new key if its form is sent without script", async () => {
+    const [first, second] = await orderTwice("/plain");
+    expect(second).not.toBe(first);
+    expect(runsOf(item)).toBe(2);
+  });
+});
+
+describe("two processes on one Redis", () => {
+  it.each(["plain", "script"])("run a double click on the page /%s once [ONCE-15]", async (path) => {
+    const redis = await RedisServer.start();
+    const env = sharedEnv(redis.url);
+    const apps = await Promise.all([AppProcess.start(app.project.dir, env), AppProcess.start(app.project.dir, env)]);
+    let next = 0; // the next request always goes to the other process
+    const balancer = await listen((request, response) => {
+      const target = next++ % 2;
+      const { method, headers } = request;
+      const forwarded = httpRequest(`${apps[target]?.address}${request.url}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      forwarded.on("error", () => response.destroy()); // the browser has ended the first request of a double click
+      response.on("close", () => forwarded.destroy());
+      request.pipe(forwarded);
+    });
+    try {
+      users = new BrowserUsers(shell, { baseURL: balancer.address });
+      page = await users.newPage();
+      await page.goto(`/${path}`);
+      if (path === "script") await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+      await page.fill("#order input", item);
+      await page.dblclick("#order button");
+      await page.waitForURL(/\/thanks\//, { waitUntil: "commit" });
+      expect(await page.textContent("output")).toBe(`order ${runs().length}`);
+      expect(runsOf(item)).toBe(1);
+    } finally {
+      await balancer.close();
+      await Promise.all(apps.map((one) => one.stop()));
+      await redis.stop();
+    }
+  });
 });
