@@ -11,7 +11,7 @@ const COMPLETE = {
   live: { rounds: 3, seconds: 2, latencySeconds: 3, connections: [1_000, 5_000] },
   startup: { rounds: 10 },
   dev: { rounds: 10 },
-  navigation: { rounds: 4 },
+  navigation: { rounds: 3 },
   growth: { sizes: [25, 50, 100, 200, 400] },
   sizing: { rounds: 3, seconds: 3, connections: 1_000 },
   wakeups: { rounds: 9, seconds: 0.3 },
