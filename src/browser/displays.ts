@@ -1,7 +1,7 @@
 /** What a page shows and the server keeps current: who is present in a channel, or the value of a query. */
 import { callSafely } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
-import { type Display, type EventsOfPoll, extras } from "./live-listeners.ts";
+import { type Display, extras } from "./live-listeners.ts";
 import { reload } from "./reload.ts";
 
 /** All displays of the page. Module state, as the connection, which they extend. */
@@ -13,15 +13,11 @@ extras.complete = ({ tokens }) => {
   return displays.size;
 };
 extras.receive = ({ channel, event, content }) => {
-  if (event === "poll") {
-    // A poll of this page, or of the one with the connection.
-    for (const [event, list] of Object.entries(content as EventsOfPoll))
-      for (const [channel, content] of list) extras.receive?.({ channel, event, content });
-  }
-  // The key of the tokens has changed. The application sends this status to polls only.
-  if (event === "403" && displays.size) reload();
-  for (const display of displays)
+  for (const display of displays) {
+    // The key of the tokens has changed. The application sends this status to polls only.
+    if (event === "403") reload();
     if (display.event === event && display.key === channel) callSafely(() => display.frame(content));
+  }
 };
 /** Requests what a display shows. */
 export function addDisplay(display: Display): void {

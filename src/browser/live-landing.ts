@@ -26,7 +26,7 @@ export async function land([response, isLater, listeners, extras, attempt, shari
   if (attempt?.signal.aborted && !sharing?.isFollower) return;
   const targets = `${response.headers.get(PUBLISHED_HEADER)}`.split(",").map((item) => item.split("="));
   const displays = extras.displays ?? new Set<Display>();
-  const tags = { ...extras.poll?.tags?.[0]?.[1], ...extras.tags };
+  const { tags = {} } = extras;
   // A listener of another tab has no handler.
   const isMissing = ({ handler, channel, position }: Listener) =>
     handler && targets.some(([tag = "", target = ""]) => tags[tag] === channel && isLater(target, position));

@@ -1,4 +1,4 @@
-import { type GapReason, isLater, type PollResponse, START } from "../protocol/index.ts";
+import { type GapReason, isLater, START } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
 import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
@@ -51,7 +51,7 @@ export interface Display extends DisplayRequest {
 
 /**
  * What displays.ts adds, which pages without displays do not load; and the content of the last event of each other type than those
- * of channels. Polls are one of these types: their content has lists of events, by type.
+ * of channels.
  */
 export interface Extras {
   /** The displays of the page. */
@@ -62,14 +62,10 @@ export interface Extras {
   receive?(frame: Frame): void;
   /** The channels of the connection, by their tags. @see docs/protocol.md 10.13 */
   tags?: Tags;
-  poll?: EventsOfPoll;
   [event: string]: unknown;
 }
 
 type Tags = Readonly<Record<string, string>>;
-
-/** The content of the event `poll`: all events of a poll. */
-export type EventsOfPoll = Pick<PollResponse, "presence" | "query" | "tags">;
 
 /** A live request. Each message moves the position of a subscription. */
 export interface LiveRequest {

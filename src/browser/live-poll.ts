@@ -52,7 +52,7 @@ async function takePoll(page: PollingPage): Promise<boolean | undefined> {
     share([...frames, { channel: "", event: `${status}` }]);
     return undefined;
   }
-  const { events, gaps, cursor, more, ...others }: PollResponse = await response.json();
+  const { events, gaps, cursor, more, ...displayed }: PollResponse = await response.json();
   if (controller.signal.aborted) return undefined;
   // Checked before anything moves. JSON that is not the application's has no cursor.
   const positions = cursor ? cursor.split(",") : [];
@@ -64,7 +64,10 @@ async function takePoll(page: PollingPage): Promise<boolean | undefined> {
     return advance(request, `${index}=${position}`, { reason, windowMs, messages, isBatch: true });
   });
   succeed(request, controller);
-  share([...frames, { channel: "", event: "poll", content: others }]);
+  const others = Object.entries(displayed).flatMap(([event, list]) =>
+    list.map(([channel, content]): Frame => ({ channel, event, content })),
+  );
+  share([...frames, ...others]);
   return more ?? false;
 }
 

@@ -21,16 +21,8 @@
  * feeds with the cookie that the browser has now.
  */
 
-import type {
-  DisplayRequest,
-  EventsOfPoll,
-  Extras,
-  Frame,
-  Listener,
-  LiveRequest,
-  Subscription,
-  Tab,
-} from "./live-listeners.ts";
+import type { QueryFrame } from "../protocol/index.ts";
+import type { DisplayRequest, Extras, Frame, Listener, LiveRequest, Subscription, Tab } from "./live-listeners.ts";
 import { HEARTBEAT_MS, MERGE_MS, SILENCE_MS } from "./timings.ts";
 
 /** What this page does for other tabs, and they for it. */
@@ -99,16 +91,12 @@ interface Broadcast {
 }
 
 /** Moves the version that a tab has of what a frame belongs to, as {@link receive} moves the positions of its listeners. */
-function advanceDisplays(tab: Tab, { event, channel, content }: Frame): void {
-  if (event === "poll") {
-    for (const [event, list] of Object.entries(content as EventsOfPoll))
-      for (const [channel, content] of list) advanceDisplays(tab, { event, channel, content });
-  }
-  const { v } = Object(content) as { readonly v?: string }; // the content of frames of displays
-  if (!v) return;
+export function advanceDisplays(tab: Tab, { event, channel, content }: Frame): void {
+  const { v, error } = Object(content) as Partial<QueryFrame>; // the content of frames of displays
+  if (!v && !error) return;
   tab.displays = (tab.displays ?? []).map((display) => {
     const isSame = display.event === event && display.key === channel;
-    return isSame ? { ...display, token: `${display.token.split("~")[0]}~${v}` } : display;
+    return isSame ? { ...display, token: display.token.split("~")[0] + (error ? "" : `~${v}`) } : display;
   });
 }
 

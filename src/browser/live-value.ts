@@ -55,7 +55,7 @@ export interface Source extends Display {
   version: string;
   /** What the components show. */
   shown: unknown;
-  error: RPCError | undefined;
+  error?: RPCError | undefined;
   pending: readonly Draft[];
   readonly lists: Set<RenderedList>;
   /** Called when `value`, `version` or `error` has changed. {@link optimistic} replaces it. */
@@ -160,7 +160,6 @@ function createSource(handle: LiveHandle): Source {
     value: handle.value,
     version: handle.v,
     shown: handle.value,
-    error: undefined,
     pending: [],
     lists: new Set(),
     get token() {
@@ -189,7 +188,7 @@ function createSource(handle: LiveHandle): Source {
         }
       }
       if (v) {
-        if (value === undefined && (base ?? v.slice(0, BASE_CHARS)) !== source.version.slice(0, BASE_CHARS)) {
+        if (value === undefined && !source.version.startsWith(base ?? v.slice(0, BASE_CHARS))) {
           if (source.version) restart();
           source.version = "";
           return;

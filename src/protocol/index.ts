@@ -106,7 +106,6 @@ export {
   type PollResponse,
   PRESENCE_EVENT,
   PRESENCE_PATH,
-  type ServerSentEvent,
   START,
 } from "./live.ts";
 export {
