@@ -2,10 +2,11 @@
  * The entry point `tsweb/stub`: the functions with which the compiler replaces the exports of a server module in the
  * browser.
  */
-import type { Call, CallOptions, Stream } from "../protocol/index.ts";
+import type { Call, CallOptions, Linkable, Stream } from "../protocol/index.ts";
 import {
   type Arguments,
   checkArgumentCount,
+  formatHref,
   IDEMPOTENCY_HEADER,
   openStream,
   readResult,
@@ -14,8 +15,8 @@ import {
 import { leaving, post } from "./call.ts";
 import { checkHiddenStream } from "./dev/hidden-streams.ts";
 import { checkMisuse, rejectUseAsText, withCallSite } from "./dev/misuse.ts";
+import { getPageData } from "./page-data.ts";
 
-export { link } from "./link.ts";
 export { upload } from "./upload.ts";
 
 /** A stub. Its parameters and result are typed by `server()`; these types are for the compiled code. */
@@ -107,4 +108,18 @@ export function stream(name: string, params?: readonly string[], hash?: string):
     return open(toNamedArguments(params, values));
   };
   return Object.assign(call, { named: open });
+}
+
+/** Any parameters: the types of pages and routes have checked them. */
+type Link = Linkable<Record<string, string | undefined>>;
+
+/**
+ * Returns the stub of a page or a route: its pattern, and its links. Nothing else of it is in the browser.
+ *
+ * @param pattern the path of a page, or the method and the path of a route
+ */
+export function link(pattern: string): Link & ({ readonly path: string } | { readonly pattern: string }) {
+  const path = pattern.replace(/^\w+ /, "");
+  const href: Link["href"] = (params, options) => formatHref(getPageData().base, path, params, options);
+  return path === pattern ? { path, href } : { pattern, href };
 }
