@@ -104,7 +104,7 @@ export class QueryPage {
     return this.#connection;
   }
 
-  /** Connects to a process, with the versions that it has. */
+  /** Connects to a process, with the versions that it has; without that of a query that has failed. */
   connect(process: QueryProcess, { expiresAt = Number.POSITIVE_INFINITY, client = "a:1" } = {}): void {
     this.disconnect();
     const { hash } = process.definition;
@@ -113,7 +113,8 @@ export class QueryPage {
         ...{ name: "cards", hash, channels: [`board:${board}`], argsText: JSON.stringify([board]), tag: null },
         ...{ expiresAt, expired: false },
       };
-      return { token: `token of ${board}`, id: idOf(board), query, version: this.versions.get(board) };
+      const version = this.errors.get(board) ? undefined : this.versions.get(board);
+      return { token: `token of ${board}`, id: idOf(board), query, version };
     });
     const { session } = this;
     const input: QueryInput = {
