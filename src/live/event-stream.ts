@@ -291,6 +291,26 @@ export function handleEventStream(
   { context, presence, queries, release }: EventStreamContext,
 ): HandlerResponse {
   const tags = feedTags(request, context);
+  const open = streamOpener(context, release);
+  const body = new PushedBody((sink) => open(sink, { hub, request, tags, presence, queries }));
+  return { status: 200, headers: HEADERS, body };
+}
+
+/** What an event stream is started with. */
+interface StreamStart extends Pick<EventStreamContext, "presence" | "queries"> {
+  readonly hub: SubscriptionHub;
+  readonly request: SubscriptionRequest;
+  readonly tags: string;
+}
+
+/**
+ * Returns a function that starts an event stream. It is apart from {@link handleEventStream}, because all closures of a function
+ * share its variables: until the event stream ends, only what its end needs may be kept of the request.
+ */
+function streamOpener(
+  context: RequestContext,
+  release: () => void,
+): (sink: BodySink, start: StreamStart) => BodyProducer {
   let stream: EventStream | undefined;
   let pages: PresenceStream | undefined;
   let values: QueryStream | undefined;
@@ -306,8 +326,9 @@ export function handleEventStream(
     unwatch();
     release();
   };
-  const body = new PushedBody((sink) => {
-    stream = new EventStream(hub, sink, { ...request, tags, onClosed });
+  return (sink, { hub, request, tags, presence, queries }) => {
+    const { readers, gaps, hasShortIds } = request;
+    stream = new EventStream(hub, sink, { readers, gaps, hasShortIds, tags, onClosed });
     if (isRevoked) {
       stream.end();
       return stream;
@@ -315,6 +336,5 @@ export function handleEventStream(
     if (presence) pages = new PresenceStream(stream, sink, presence);
     if (queries) values = queries.openStream(pages ?? stream, sink);
     return values ?? pages ?? stream;
-  });
-  return { status: 200, headers: HEADERS, body };
+  };
 }

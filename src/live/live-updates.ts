@@ -248,6 +248,9 @@ function closedResponse(): HandlerResponse {
   return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
 }
 
+/** One function for all connections without a build: each keeps it until its end. */
+const notCounted = () => undefined;
+
 /** Counts the open live connections by the build of their page. @see docs/protocol.md 3.9 */
 export class ConnectionsByBuild {
   /** Has no entry without connections, so that it is no larger than their number. */
@@ -260,7 +263,7 @@ export class ConnectionsByBuild {
    * @returns a function to call once when the connection has ended
    */
   add(build: string | null): () => void {
-    if (build === null || !BUILD_ID.test(build)) return () => undefined;
+    if (build === null || !BUILD_ID.test(build)) return notCounted;
     this.#change(build, 1);
     return () => this.#change(build, -1);
   }

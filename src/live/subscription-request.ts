@@ -178,7 +178,8 @@ function createRequest(
     throw requestError(400, `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}, in seconds.`);
   }
   const hasShortIds = context.inbound.method === "POST";
-  return { ...createReaders(verified, cursor), hasShortIds, tokens, queries, waitSeconds: wait };
+  const { readers, gaps } = createReaders(verified, cursor);
+  return { readers, gaps, hasShortIds, tokens, queries, waitSeconds: wait };
 }
 
 /** Each feed of a channel would be read for itself: a repeated one costs memory, and delivers each message twice. */

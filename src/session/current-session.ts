@@ -128,7 +128,7 @@ export function sendsEndedSession(context: RequestContext): boolean {
 export function watchSession(context: RequestContext, onEnded: () => void): () => void {
   currentSession(context); // reads it
   const sessions = sessionsOf(context);
-  if (!sessions) return () => undefined;
+  if (!sessions) return notWatched;
   const identity = bearerIdentity(context);
   if (!identity) return sessions.watch({ of: context, onEnded });
   const end = () => {
@@ -178,8 +178,11 @@ function watcherOf(
   session: VerifiedSession | null,
   sessions: ReturnType<typeof sessionsOf>,
 ): (onEnded: () => void) => () => void {
-  return (onEnded) => (session && sessions ? sessions.watch({ of: session, onEnded }) : () => undefined);
+  return (onEnded) => (session && sessions ? sessions.watch({ of: session, onEnded }) : notWatched);
 }
+
+/** One function for all signed-out clients: each response that goes on keeps it until its end. */
+const notWatched = () => undefined;
 
 /**
  * Returns the session of the request's cookie if it was valid when the request began. An invalid cookie is not an error: the
