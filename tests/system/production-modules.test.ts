@@ -1,7 +1,7 @@
 /**
  * Which modules of the package a production server can load.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
@@ -13,12 +13,14 @@ const TOOLS = ["./vite", "./package.json"];
 
 /** Matches the specifiers of static and dynamic imports of modules of the package. */
 const IMPORTS = /(?:\bfrom|\bimport)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
+/** Matches those of static imports only. */
+const STATIC_IMPORTS = /(?:\bfrom|\bimport)\s*"(\.{1,2}\/[^"]+\.js)"/g;
 
 /** Returns the modules that these modules import, directly or indirectly, as paths below dist/. */
-function reachableModules(entries: readonly string[]): ReadonlySet<string> {
+function reachableModules(entries: readonly string[], imports = IMPORTS): ReadonlySet<string> {
   const found = new Set(entries);
   for (const file of found) {
-    for (const [, specifier = ""] of readFileSync(join(DIST, file), "utf8").matchAll(IMPORTS)) {
+    for (const [, specifier = ""] of readFileSync(join(DIST, file), "utf8").matchAll(imports)) {
       found.add(relative(DIST, join(DIST, dirname(file), specifier)));
     }
   }
@@ -37,20 +39,16 @@ function entryPoints(): string[] {
     .map((file) => relative(DIST, join(repository, file)));
 }
 
-/** Returns the bundles of a command, which the build names after it. */
-function bundlesOf(command: string): string[] {
-  const files = readdirSync(join(DIST, "cli/bundles")).filter((file) => file.startsWith(`${command}-`));
-  expect(files).not.toEqual([]);
-  return files.map((file) => `cli/bundles/${file}`);
-}
-
 const panelModules = (modules: ReadonlySet<string>) => [...modules].filter((file) => file.startsWith("panel/"));
 
 describe("the development panel", () => {
   it("is imported by no public entry point and by no server of a built application [DEV-9]", () => {
-    const modules = reachableModules([...entryPoints(), ...bundlesOf("serve")]);
+    const modules = reachableModules(entryPoints());
     expect([...modules]).toEqual(expect.arrayContaining(["app.js", "server/pipeline.js", "adapters/workers.js"]));
     expect(panelModules(modules)).toEqual([]);
+    const loadedByServe = reachableModules(["cli/index.js"], STATIC_IMPORTS);
+    expect([...loadedByServe]).toContain("cli/bundles/cli-index.js");
+    expect(panelModules(loadedByServe)).toEqual([]);
   });
 
   it("is imported by the development server", () => {
