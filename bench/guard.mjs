@@ -11,8 +11,9 @@ import { buildApp, root, startApp } from "./lib/app.mjs";
 import { browserHeaders } from "./lib/load.mjs";
 import { median, spread, table } from "./lib/numbers.mjs";
 import { measure } from "./lib/rounds.mjs";
-import { tsweb } from "./live/contestants.mjs";
-import { measureDelivery } from "./live/delivery.mjs";
+import { callFunction, tsweb } from "./live/contestants.mjs";
+import { measureDelivery, withListeners } from "./live/delivery.mjs";
+import { openListeners } from "./live/listeners.mjs";
 
 /**
  * The least ratio to the other revision, by processor time, and by the memory of an idle stream. Differences below it are within the
@@ -22,6 +23,9 @@ const LEAST = { calls: 0.93, pages: 0.93, deliveries: 0.97, "memory of an idle s
 
 /** 900 messages: a channel keeps 1,000, so that a slow reader gets no gap. */
 const DELIVERIES = { connections: 1_000, rate: 300, seconds: 2 };
+
+/** The streams whose memory is measured, and those that are opened before, so that all code has run. */
+const IDLE = { warmUp: 300, connections: 2_000 };
 
 /**
  * @param revision a revision of Git, for example `main`
@@ -53,7 +57,8 @@ async function compareWith(revision, { rounds, seconds, connections }) {
     return [
       { name: "calls", unit: "µs", ...(await guardRequests(other, load, callTo)) },
       { name: "pages", unit: "µs", ...(await guardRequests(other, load, pageOf)) },
-      ...(await guardDeliveries(other, rounds)),
+      await guardDeliveries(other, rounds),
+      await guardMemory(other, rounds),
     ];
   } finally {
     other.remove();
@@ -110,16 +115,37 @@ async function guardRequests({ app }, load, targetOf) {
 }
 
 async function guardDeliveries({ app }, rounds) {
-  const deliveries = { name: "deliveries", unit: "µs", own: [], other: [] };
-  const memory = { name: "memory of an idle stream", unit: "KiB", own: [], other: [] };
+  return eachRound(rounds, app, { name: "deliveries", unit: "µs" }, async (contestant) => {
+    const { cpu } = await measureDelivery(contestant, DELIVERIES);
+    return cpu;
+  });
+}
+
+/** The heap after garbage collections: the memory of the process depends on when the collector has run last. */
+async function guardMemory({ app }, rounds) {
+  return eachRound(rounds, app, { name: "memory of an idle stream", unit: "KiB" }, (contestant) => {
+    const options = { connections: IDLE.warmUp, nodeArgs: ["--expose-gc"] };
+    return withListeners(contestant, options, async ({ server: { address } }) => {
+      const before = await callFunction(address, "used_heap", {});
+      const listeners = await openListeners(await contestant.urlsOf(address, 1), { connections: IDLE.connections });
+      try {
+        return ((await callFunction(address, "used_heap", {})) - before) / 1_024 / IDLE.connections;
+      } finally {
+        await listeners.end();
+      }
+    });
+  });
+}
+
+/** Measures both revisions in each round, in alternating order. @param measureOne called with the contestant, returns its value */
+async function eachRound(rounds, app, row, measureOne) {
+  const values = { own: [], other: [] };
   for (let round = 0; round < rounds; round++) {
     for (const revision of round % 2 === 0 ? ["other", "own"] : ["own", "other"]) {
-      const start = () => tsweb.start(revision === "other" ? { cwd: app } : {});
-      const { cpu, kib } = await measureDelivery({ ...tsweb, start }, DELIVERIES);
-      deliveries[revision].push(cpu);
-      memory[revision].push(kib);
+      const start = (options) => tsweb.start({ ...options, ...(revision === "other" ? { cwd: app } : {}) });
+      values[revision].push(await measureOne({ ...tsweb, start }));
     }
-    process.stderr.write(`round ${round + 1} of ${rounds}\n`);
+    process.stderr.write(`${row.name}: round ${round + 1} of ${rounds}\n`);
   }
-  return [deliveries, memory];
+  return { ...row, ...values };
 }
