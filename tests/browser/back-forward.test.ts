@@ -115,16 +115,16 @@ describe("a page with views", () => {
   it("takes no input when it is restored before the server has answered, and keeps the focus and what was typed", async () => {
     await page.type("#draft", "half");
     let answer = () => {};
-    const isAsked = new Promise<void>((asked) => {
+    const isRequested = new Promise<void>((requested) => {
       void page.route("**/__web/session", async (route) => {
         const answered = new Promise<void>((resolve) => (answer = resolve));
-        asked();
+        requested();
         await answered;
         await route.continue();
       });
     });
     await leaveAndReturn();
-    await isAsked;
+    await isRequested;
     expect(await page.evaluate(() => document.body.inert)).toBe(true);
     answer();
     await expect.poll(() => page.evaluate(() => document.body.inert)).toBe(false);
