@@ -33,7 +33,7 @@ export const MAY_IMPORT = {
   bodies: ["http", "logging (types)"],
   rpc: ["text", "bodies", "http", "session", "limits", "rate-limit", "config", "logging (types)"],
   "backends/bus": ["reconnect.ts", "revocation (types)", "config", "logging (types)"],
-  "backends/memory": ["backends/bus", "revocation"],
+  "backends/memory": ["backends/bus", "revocation", "rate-limit"],
   "backends/redis/client": ["reconnect.ts", "config", "logging (types)"],
   "backends/redis": ["backends/redis/client", "backends/bus", "revocation", "rate-limit", "config", "logging"],
   "backends/nats": ["backends/bus", "reconnect.ts", "revocation", "config", "logging"],

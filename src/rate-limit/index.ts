@@ -8,6 +8,7 @@ export {
   checkCount,
   checkRate,
   type ManagedRateStore,
+  outcomeBytes,
   type Rate,
   type RateStore,
   type Refusal,

@@ -42,6 +42,14 @@ export function checkCount(value: unknown, name: string, place: string, minimum 
   throw new RangeError(`Invalid ${name} in ${place}: ${String(value)}. Use a whole number from ${minimum}.`);
 }
 
+/**
+ * Returns what the outcome of an idempotent function takes, in bytes: in the memory of a process, and of the limit of its client. The
+ * engine stores a character in up to two bytes.
+ */
+export function outcomeBytes(text: string): number {
+  return 512 + 2 * text.length;
+}
+
 /** What is counted: the calls under each key of a name. Counts of one name and span are shared, whatever its `calls`. */
 export class CountLimit {
   readonly calls: number;

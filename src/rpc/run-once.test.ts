@@ -195,18 +195,18 @@ describe("a call of an idempotent function", () => {
       write.mockRestore();
     });
     const { app, call, count } = createOnceApp((text) => text);
-    const recordBytes = 512;
     const envelope = JSON.stringify({ kind: "success", json: JSON.stringify("") }).length;
     const callAnew = (text: string) => call(text, `${KEY}-${count.runs}`, { address: addressOf(count.runs) });
     /** Calls with a new key, so that as many bytes are kept. */
-    const keep = (bytes: number) => callAnew("x".repeat(bytes - recordBytes - envelope));
+    const keep = (bytes: number) => callAnew("x".repeat((bytes - 512) / 2 - envelope));
     await call("of another client", KEY, { address: "198.51.100.1" });
+    const ownBytes = (write.mock.contexts[0] as MemoryOutcomes).bytes;
     for (let i = 0; i < 127; i++) expect((await keep(32 * 1024)).status).toBe(200);
     expect((await keep(31 * 1024)).status).toBe(200); // below: 1 KiB is left
     expect((await keep(1024)).status).toBe(200); // exactly 4 MiB
     expect((await callAnew("a")).body.error.code).toBe("rate_limited");
     expect(count.runs).toBe(130);
-    expect((write.mock.contexts[0] as MemoryOutcomes).bytes).toBeLessThan(MAX_STORED_BYTES / 8); // the share of one client
+    expect((write.mock.contexts[0] as MemoryOutcomes).bytes).toBe(ownBytes + 4 * 1024 * 1024); // no more than is counted
     expect((await call("a", KEY, { address: "2001:db8:0:2::1" })).status).toBe(200);
     await call("of another client", KEY, { address: "198.51.100.1" });
     expect(count.runs).toBe(131);
@@ -221,8 +221,8 @@ describe("a call of an idempotent function", () => {
     const { call, count } = createOnceApp((text) => text);
     const first = await call("first", KEY);
     const store = write.mock.contexts[0] as MemoryOutcomes;
-    const claimBytes = 256 + 2 * "?0123456789abcdef".length;
-    const fill = (bytes: number) => store.claim(`${bytes}`, "x".repeat((bytes - 256) / 2));
+    const claimBytes = 512 + 2 * "?0123456789abcdef".length;
+    const fill = (bytes: number) => store.claim(`${bytes}`, "x".repeat((bytes - 512) / 2));
     await fill(MAX_STORED_BYTES - store.bytes - claimBytes - 1_000); // below: a claim and its outcome fit
     expect((await call("a", KEY)).status).toBe(200);
     await fill(MAX_STORED_BYTES - store.bytes); // exactly the maximum
@@ -233,14 +233,33 @@ describe("a call of an idempotent function", () => {
     expect(count.runs).toBe(2);
   });
 
-  it("runs once more if a byte is left of 4 MiB, and not after that", async () => {
+  it("keeps small outcomes and no large ones while half of the memory of all outcomes is used [ONCE-16]", async () => {
+    const write = vi.spyOn(MemoryOutcomes.prototype, "write");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { call, count } = createOnceApp((text) => text);
+    const large = "x".repeat(60_000);
+    expect((await call(large, `${KEY}-below`)).status).toBe(200);
+    expect((await call(large, `${KEY}-below`)).body).toEqual({ result: large });
+    const store = write.mock.contexts[0] as MemoryOutcomes;
+    await store.claim("others", "x".repeat((MAX_STORED_BYTES / 2 - store.bytes - 512) / 2));
+    expect((await call(large, `${KEY}-above`)).body).toEqual({ result: large });
+    expect((await call(large, `${KEY}-above`)).body.error).toMatchObject({
+      code: "conflict",
+      details: { unknown: true },
+    });
+    await call("small", KEY);
+    expect((await call("small", KEY)).body).toEqual({ result: "small" });
+    expect(count.runs).toBe(3);
+  });
+
+  it("runs once more if two bytes are left of 4 MiB, and not after that", async () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { call, count } = createOnceApp((text) => text);
     const envelope = JSON.stringify({ kind: "success", json: JSON.stringify("") }).length;
-    const keep = (bytes: number) => call("x".repeat(bytes - 512 - envelope), `${KEY}-${count.runs}`);
+    const keep = (bytes: number) => call("x".repeat((bytes - 512) / 2 - envelope), `${KEY}-${count.runs}`);
     for (let i = 0; i < 127; i++) await keep(32 * 1024);
-    await keep(32 * 1024 - 1);
+    await keep(32 * 1024 - 2);
     expect((await call("a", KEY)).status).toBe(200);
     expect((await call("a", `${KEY}-above`)).body.error.code).toBe("rate_limited");
     expect(count.runs).toBe(129);

@@ -12,7 +12,7 @@ import {
   run as runToEnd,
 } from "../http/index.ts";
 import { RATE_STORE } from "../limits/index.ts";
-import { CountLimit, clientKey, retryAdvice } from "../rate-limit/index.ts";
+import { CountLimit, clientKey, outcomeBytes, retryAdvice } from "../rate-limit/index.ts";
 import { countedUser, sessionId } from "../session/index.ts";
 import { type FunctionOutcome, type FunctionRun, runFunction } from "./run-function.ts";
 import { isAllowed, unauthenticatedError } from "./server.ts";
@@ -22,6 +22,8 @@ export interface Outcomes {
   claim(key: string, text: string): Promise<string | null>;
   write(key: string, text: string): Promise<void>;
   remove(key: string): Promise<void>;
+  /** Returns whether a text may be kept as an outcome. */
+  hasRoomFor(text: string): boolean;
 }
 
 /** The outcomes of the application of a request. */
@@ -36,9 +38,6 @@ const WAIT_MS = 10_000;
 /** The pauses between two looks at a run that another request has started, in milliseconds. */
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
-
-/** What a record counts besides its outcome, in bytes. */
-const RECORD_BYTES = 512;
 
 /** The bytes of outcomes that are kept for one client: 4 MiB in 10 minutes, the time for which they are kept. */
 const CLIENT_LIMIT = new CountLimit("once", { calls: 4 * 1024 * 1024, seconds: 600 }, "one client");
@@ -95,7 +94,7 @@ async function runWithKey(
     if (!isAllowed(definition.options)) throw unauthenticatedError(); // the session may have ended while it waited
     return earlier;
   }
-  await countBytes(run, RECORD_BYTES).catch(async (error: unknown) => {
+  await countBytes(run, outcomeBytes(own)).catch(async (error: unknown) => {
     await outcomes.remove(record);
     throw error;
   });
@@ -111,7 +110,7 @@ async function runWithKey(
   const outcome = "kind" in running ? running : await runToEnd(running);
   try {
     if (!isStarted || sessionId(context) !== sid) await outcomes.remove(record);
-    else await outcomes.write(record, await textToKeep(run, outcome));
+    else await outcomes.write(record, await textToKeep(run, outcome, { outcomes, own }));
   } catch (error) {
     // The function has run, so its outcome is the response. To later sendings, it is not known.
     settings.log.warn({ err: error }, `The outcome of ${definition.signature.name} could not be kept`);
@@ -134,12 +133,15 @@ async function claim(
   }
 }
 
-async function textToKeep(run: FunctionRun, outcome: FunctionOutcome): Promise<string> {
+async function textToKeep(
+  run: FunctionRun,
+  outcome: FunctionOutcome,
+  { outcomes, own }: { readonly outcomes: Outcomes; readonly own: string },
+): Promise<string> {
   if (outcome.kind === "failure" && isDisconnection(run.context, outcome.cause)) return UNKNOWN;
   const text = JSON.stringify(toKept(outcome));
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_OUTCOME_BYTES) return UNKNOWN;
-  return countBytes(run, bytes).then(
+  if (Buffer.byteLength(text) > MAX_OUTCOME_BYTES || !outcomes.hasRoomFor(text)) return UNKNOWN;
+  return countBytes(run, outcomeBytes(text) - outcomeBytes(own)).then(
     () => text,
     () => UNKNOWN,
   );

@@ -189,6 +189,7 @@ export function createSite(
       claim: async (key, text) => live.bus.outcomes.claim(key, text),
       write: async (key, text) => live.bus.outcomes.write(key, text),
       remove: async (key) => live.bus.outcomes.remove(key),
+      hasRoomFor: (text) => live.bus.outcomes.hasRoomFor?.(text) ?? true,
     })
     .set(LINKED_SITE, { base, serves })
     .set(QUERY_READER, live.queries?.runs)

@@ -67,22 +67,35 @@ describe("outcomes in memory", () => {
   });
 
   it("take at most their maximum, refuse records above it, and drop none", async () => {
-    const outcomes = new MemoryOutcomes(() => 0, 3 * 1256);
+    const outcomes = new MemoryOutcomes(() => 0, 3 * 1512);
     await outcomes.claim("a", "x".repeat(500));
     await outcomes.claim("b", "x".repeat(500));
     await outcomes.claim("c", "?"); // below
     await expect(outcomes.write("c", "x".repeat(501))).rejects.toThrow(
-      /take 3768 bytes of memory, which is their maximum/,
+      /take 4536 bytes of memory, which is their maximum/,
     );
     expect(await outcomes.claim("c", "")).toBe("?");
     await outcomes.write("c", "x".repeat(500)); // exactly the maximum
-    expect(outcomes.bytes).toBe(3 * 1256);
+    expect(outcomes.bytes).toBe(3 * 1512);
     await expect(outcomes.claim("d", "")).rejects.toThrow(/which is their maximum/);
     for (const key of ["a", "b", "c"]) expect(await outcomes.claim(key, "")).toHaveLength(500);
     await outcomes.remove("b");
     expect(await outcomes.claim("d", "x".repeat(500))).toBeNull();
     for (const key of ["a", "c", "d"]) await outcomes.remove(key);
     expect(outcomes.bytes).toBe(0);
+  });
+
+  it("have room for large records in the first half of their maximum, and for small ones in the second half", async () => {
+    const outcomes = new MemoryOutcomes(() => 0, 10_000);
+    const large = "x".repeat(500); // 1,512 bytes
+    await outcomes.claim("a", "x".repeat((5_000 - 1_512 - 512) / 2));
+    expect(outcomes.hasRoomFor(large)).toBe(true); // exactly half
+    expect(outcomes.hasRoomFor(`${large}x`)).toBe(false);
+    await outcomes.claim("b", large);
+    expect(outcomes.hasRoomFor("x".repeat(256))).toBe(true); // 1 KiB
+    expect(outcomes.hasRoomFor("x".repeat(257))).toBe(false);
+    await outcomes.remove("b");
+    expect(outcomes.hasRoomFor(large)).toBe(true);
   });
 });
 

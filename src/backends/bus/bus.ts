@@ -309,4 +309,6 @@ export interface OutcomeStore {
   write(key: string, text: string): Promise<void>;
   /** Removes a key. */
   remove(key: string): Promise<void>;
+  /** Optional. Returns whether a text may be kept as an outcome: a store may refuse large ones, to have room for claims. */
+  hasRoomFor?(text: string): boolean;
 }

@@ -1,3 +1,4 @@
+import { outcomeBytes } from "../../rate-limit/index.ts";
 import { memoryRevocations } from "../../revocation/index.ts";
 import {
   type Bus,
@@ -141,8 +142,8 @@ export function isMemoryBus(bus: Bus): boolean {
 /** The memory of all records, in bytes. Nothing is stored above it: a submission whose record was dropped could run twice. */
 export const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
-/** What a record takes besides its text, in bytes. */
-const RECORD_BYTES = 256;
+/** The bytes of an outcome that is kept while half of the memory is used: of most redirects, and of results of a few fields. */
+const SMALL_OUTCOME_BYTES = 1024;
 
 /** The outcomes of idempotent functions in the memory of this process. */
 export class MemoryOutcomes implements OutcomeStore {
@@ -179,12 +180,19 @@ export class MemoryOutcomes implements OutcomeStore {
 
   async remove(key: string): Promise<void> {
     const record = this.#records.get(key);
-    if (record && this.#records.delete(key)) this.#bytes -= sizeOf(record.text);
+    if (record && this.#records.delete(key)) this.#bytes -= outcomeBytes(record.text);
+  }
+
+  /** Large outcomes fill half of the memory at most, so that claims, which are small, still fit. */
+  hasRoomFor(text: string): boolean {
+    this.#expire();
+    const bytes = outcomeBytes(text);
+    return bytes <= SMALL_OUTCOME_BYTES || this.#bytes + bytes <= this.#maxBytes / 2;
   }
 
   #set(key: string, text: string): void {
     const earlier = this.#records.get(key);
-    const bytes = this.#bytes + sizeOf(text) - (earlier ? sizeOf(earlier.text) : 0);
+    const bytes = this.#bytes + outcomeBytes(text) - (earlier ? outcomeBytes(earlier.text) : 0);
     if (bytes > this.#maxBytes) throw fullError(this.#maxBytes);
     this.#records.delete(key); // the order is that of the expiry
     this.#records.set(key, { text, expiresAtMs: this.#now() + OUTCOME_MS });
@@ -197,10 +205,6 @@ export class MemoryOutcomes implements OutcomeStore {
       void this.remove(key);
     }
   }
-}
-
-function sizeOf(text: string): number {
-  return RECORD_BYTES + 2 * text.length;
 }
 
 function fullError(maxBytes: number): Error {
