@@ -10,6 +10,7 @@ import { memory } from "../../src/backends/index.ts";
 import { MemoryOutcomes } from "../../src/backends/memory/bus.ts";
 import { nats } from "../../src/backends/nats/index.ts";
 import { redis } from "../../src/backends/redis/index.ts";
+import { UnreachableError } from "../../src/reconnect.ts";
 
 const MINUTES = 60_000;
 
@@ -112,8 +113,35 @@ describe("outcomes in NATS", () => {
       if (!stream) throw new Error("The bus has created no stream of outcomes.");
       await streams.update(stream.config.name, { ...stream.config, max_bytes: 2_048 });
       await store.claim("second", "x".repeat(500));
-      await expect(store.claim("third", "x".repeat(1_500))).rejects.toThrow(/maximum bytes/);
+      const startMs = performance.now();
+      const refusal = await store.claim("third", "x".repeat(1_500)).catch((error: unknown) => error);
+      expect(refusal).not.toBeInstanceOf(UnreachableError);
+      expect(String(refusal)).toMatch(
+        /take the maximum bytes of the stream tsweb-once-\S+ in NATS, so a submission was refused\./,
+      );
+      expect(performance.now() - startMs).toBeLessThan(1_000); // it is not retried for 2 s
       for (const key of ["first", "second"]) expect(await store.claim(key, "")).toHaveLength(500);
+    } finally {
+      await connection.close();
+      await bus.close();
+      await server.stop();
+    }
+  });
+
+  it("are refused by a full stream that existed with the setting to drop its oldest messages", async () => {
+    const server = await NatsServer.start();
+    const bus = nats(`${server.url}?namespace=shop`);
+    const connection = await connect({ servers: server.url });
+    try {
+      const { streams } = await jetstreamManager(connection);
+      const name = "tsweb-once-shop";
+      const limits = { max_msgs_per_subject: 1, max_bytes: 2_048, discard: "old" as const };
+      await streams.add({ name, subjects: ["tsweb.once.shop.*"], ...limits });
+      const store = bus.outcomes as OutcomeStore;
+      await store.claim("first", "x".repeat(1_000));
+      await expect(store.claim("second", "x".repeat(1_500))).rejects.toThrow(/take the maximum bytes/);
+      expect(await store.claim("first", "")).toHaveLength(1_000);
+      expect((await streams.info(name)).config).toMatchObject({ ...limits, discard: "new" });
     } finally {
       await connection.close();
       await bus.close();

@@ -24,7 +24,7 @@ import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
 import { type NatsRevocationStore, type NatsRevocationsOptions, natsRevocations } from "./revocations.ts";
 import { readFingerprints, secretsStreamName, storeFingerprints } from "./secrets.ts";
-import { isStreamNotFound } from "./stream.ts";
+import { isStreamFull, isStreamNotFound } from "./stream.ts";
 
 /** The options of {@link nats}. `hours`, `bytes` and `replicas` configure the stream if it does not exist yet. */
 export interface NatsOptions {
@@ -330,6 +330,6 @@ function isNoResponders(error: unknown): boolean {
 function isTransientError(error: unknown): boolean {
   if (error instanceof ConfigError) return false;
   if (!(error instanceof Error)) return true;
-  if (error.name === "JetStreamApiError") return "status" in error && error.status === 503;
+  if (error.name === "JetStreamApiError") return "status" in error && error.status === 503 && !isStreamFull(error);
   return error.name !== "AuthorizationError" && error.name !== "PermissionViolationError";
 }

@@ -1,7 +1,7 @@
 import type { StreamConfig } from "@nats-io/jetstream";
 import { OUTCOME_MS, type OutcomeStore } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
-import { describeCreationError, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
+import { describeCreationError, isStreamFull, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
 
 const NANOSECONDS = 1_000_000; // per millisecond
 
@@ -22,15 +22,21 @@ export interface NatsOutcomesOptions {
 export function natsOutcomes({ namespace, run }: NatsOutcomesOptions): OutcomeStore {
   const name = `tsweb-once-${namespace}`;
   const prefix = `tsweb.once.${namespace}.`;
+  let isPrepared = false;
   const inStream = <T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T> =>
     run(async (context) => {
+      const prepare = () => prepareStream(context, { name, subjects: [`${prefix}*`] });
+      if (!isPrepared) await prepare();
+      isPrepared = true;
       try {
         return await operation(context);
       } catch (error) {
         if (!isNoStream(error)) throw error;
-        await createStream(context, { name, subjects: [`${prefix}*`] });
+        await prepare();
         return operation(context);
       }
+    }).catch((error: unknown) => {
+      throw isStreamFull(error) ? fullError(name, error) : error;
     });
   const store: OutcomeStore = {
     claim: (key, text) =>
@@ -57,11 +63,19 @@ export function natsOutcomes({ namespace, run }: NatsOutcomesOptions): OutcomeSt
   return store;
 }
 
-/** Another process may create the stream in the meantime. */
-async function createStream(
+/** Creates the stream; sets one that exists to drop no record. Another process may create it in the meantime. */
+async function prepareStream(
   { manager, replicas, untilDisconnect }: ConnectionContext,
   { name, subjects }: { readonly name: string; readonly subjects: string[] },
 ): Promise<void> {
+  const existing = await untilDisconnect(manager.streams.info(name)).catch((error: unknown) => {
+    if (!isStreamNotFound(error)) throw error;
+  });
+  if (existing) {
+    if (existing.config.discard === "new") return;
+    await untilDisconnect(manager.streams.update(name, { ...existing.config, discard: "new" }));
+    return;
+  }
   const config = {
     ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "new" },
     ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NANOSECONDS },
@@ -72,6 +86,14 @@ async function createStream(
       throw failure;
     });
   });
+}
+
+function fullError(name: string, cause: unknown): Error {
+  return new Error(
+    `The outcomes of idempotent functions take the maximum bytes of the stream ${name} in NATS, so a submission was refused. ` +
+      `They are kept for 10 minutes. Return less from these functions, or raise the maximum: nats stream edit ${name} --max-bytes.`,
+    { cause },
+  );
 }
 
 /** Returns whether a stream does not exist. A message for it has no responder: the client takes that for a server without JetStream. */

@@ -16,6 +16,9 @@ import { checkStreamConfig, type ExpectedStream } from "./stream-config.ts";
 /** The code of the server's error that another message was stored in the meantime. */
 const WRONG_LAST_SEQUENCE = 10_071;
 
+/** The code of the server's error that a message could not be stored, for any reason. */
+const STORE_FAILED = 10_077;
+
 /** The configuration of a stream that may have to be created. */
 export type NewStreamConfig = Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>;
 
@@ -290,6 +293,13 @@ export function isStreamNotFound(error: unknown): boolean {
 /** Returns whether a message was not stored because another one of its subject was, in the meantime. */
 export function isWrongLastSequence(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === WRONG_LAST_SEQUENCE;
+}
+
+/** Returns whether a message was not stored because its stream is full and drops none. Only the message names that reason. */
+export function isStreamFull(error: unknown): boolean {
+  return (
+    error instanceof Error && "code" in error && error.code === STORE_FAILED && /maximum bytes/.test(error.message)
+  );
 }
 
 /** Returns whether nobody has received a message: its stream may not exist any more. */
