@@ -72,6 +72,7 @@ describe("an error of a part", () => {
   it.each<[string, PartFunction, string]>([
     ["a returned redirect", () => redirect("/x") as never, 'redirects to "/x"'],
     ["a thrown redirect", () => Promise.reject(redirect("/x")), 'redirects to "/x"'],
+    ["a redirect with a token", () => redirect("/x?token=secret#b") as never, 'redirects to "/x", but'],
     ["NotFound", () => Promise.reject(new NotFound("No item.")), "throws not_found (No item.)"],
     ["a required sign-in", () => session.require().sub, "throws unauthenticated (Please sign in.)"],
     ["a cookie", () => request.set_cookie("a", "b") as never, "The cookie"],

@@ -328,7 +328,8 @@ function explained(error: unknown, subject: string): unknown {
   const fix =
     "the status of the page was sent before its parts. Decide it in the page function, and await the data for it there.";
   if (error instanceof Redirect) {
-    return new Error(`${subject} redirects to ${JSON.stringify(error.location)}, but ${fix}`);
+    const path = error.location.replace(/[?#].*/s, ""); // its query may have a token
+    return new Error(`${subject} redirects to ${JSON.stringify(path)}, but ${fix}`);
   }
   if (error instanceof RPCError && DECISIONS.has(error.code)) {
     return new Error(`${subject} throws ${error.code} (${error.message}), but ${fix}`, { cause: error });
