@@ -252,10 +252,13 @@ async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Returns a script whose imports of URLs beside it are those of relative specifiers: the same, and 20 bytes shorter each with gzip. */
-function withShortUrls(code: string): string {
+/**
+ * Returns a script whose imports of URLs beside it are those of relative specifiers: the same, and 20 bytes shorter each with gzip.
+ * A URL whose first segment has a colon may have a scheme, so it stays.
+ */
+export function withShortUrls(code: string): string {
   return code.replace(
-    /(?<=\bimport\()new URL\(([`"'])(?=[\w-])([^`"']+)\1,\s*import\.meta\.url\)\.href(?=\))/g,
+    /(?<=\bimport\()new URL\(([`"'])(?=[\w-])(?![^/`"']*:)([^`"']+)\1,\s*import\.meta\.url\)\.href(?=\))/g,
     "$1./$2$1",
   );
 }
