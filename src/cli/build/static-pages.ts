@@ -56,10 +56,19 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-/** Returns headers by their paths in the format of Netlify and Cloudflare Pages. */
-function formatHeaders({ base, pages, generated }: StaticOutput): string {
+/**
+ * Returns headers by their paths in the format of Netlify and Cloudflare Pages.
+ *
+ * @throws BuildError for a path with `*`, for which that format has no other notation than its wildcard
+ */
+export function formatHeaders({ base, pages, generated }: StaticOutput): string {
   const blocks: [path: string, headers: readonly (readonly [name: string, value: string])[]][] = [];
   for (const { path, headers } of pages) {
+    if (path.includes("*"))
+      throw new BuildError(
+        `The static page ${path} has "*" in its path, which is a wildcard in _headers: its headers would be sent with other ` +
+          "pages. Leave its parameters out of params, or write public/_headers yourself.",
+      );
     const all = [...headers, ["cache-control", "no-cache"] as const];
     blocks.push([base + path, all]);
     if (path === "/" && base !== "") blocks.push([base, all]); // a file server redirects it, or shows the page
