@@ -40,7 +40,7 @@ function noteLeaving(): void {
  *
  * @param hash the hash of the function's signature; absent in development
  * @param send sends the request; by default with `fetch`, as a call. A form passes a function of its own
- * @param wait is called with the response, and may delay the result. It is that of the moment of the call, as `no_wait` sets it
+ * @param wait is called with the response, unless it is a redirect, and may delay the result. It is that of the moment of the call, as `no_wait` sets it
  * @throws RPCError `internal` if the server is unreachable
  * @throws TypeError for an argument that would not arrive as it is
  * @see docs/protocol.md 3.5, 3.8, 3.9 and 8.4
@@ -97,7 +97,7 @@ export async function post(
       await new Promise((resolve) => setTimeout(resolve, STALE_RETRY_MS));
     } else if (freshToken && response.status === 403 && !hasNewToken) hasNewToken = true;
     else {
-      await wait?.(response);
+      if (!url) await wait?.(response); // the page is about to be left
       return response;
     }
   }

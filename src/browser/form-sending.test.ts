@@ -1,21 +1,28 @@
 import type { Component } from "preact";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
-import type { FormOutcome } from "../protocol/index.ts";
+import { type FormOutcome, IDEMPOTENCY_HEADER } from "../protocol/index.ts";
 
 const save = Object.assign(async (name: string) => name, { id: "save", named: async () => "" });
 
 /** The requests of the page, which the test answers. */
-let requests: { readonly body: FormData; readonly signal: AbortSignal; respond(status: number, body: object): void }[];
+let requests: {
+  readonly body: FormData;
+  readonly key: string | undefined;
+  readonly signal: AbortSignal;
+  respond(status: number, body: object, headers?: Record<string, string>): void;
+}[];
 
 beforeEach(() => {
   requests = [];
   vi.resetModules();
   vi.stubGlobal("document", { querySelector: () => ({ textContent: JSON.stringify({ base: "", views: [] }) }) });
   vi.stubGlobal("addEventListener", () => undefined);
-  vi.stubGlobal("fetch", (_url: string, { body, signal }: { body: FormData; signal: AbortSignal }) => {
+  type Init = { body: FormData; signal: AbortSignal; headers: Record<string, string> };
+  vi.stubGlobal("fetch", (_url: string, { body, signal, headers: sent }: Init) => {
     return new Promise<Response>((resolve) => {
-      const respond = (status: number, result: object) => resolve(new Response(JSON.stringify(result), { status }));
-      requests.push({ body, signal, respond });
+      const respond = (status: number, result: object, headers?: Record<string, string>) =>
+        resolve(new Response(JSON.stringify(result), { status, headers: headers ?? {} }));
+      requests.push({ body, key: sent[IDEMPOTENCY_HEADER], signal, respond });
     });
   });
 });
@@ -30,8 +37,9 @@ async function openForm() {
   const state = createForm(component, save, "", true);
   const outcomes: FormOutcome[] = [];
   state.done = (outcome) => void outcomes.push(outcome);
-  const send = (name?: string | File) => {
+  const send = (name?: string | File, csrf = "") => {
     const body = new FormData();
+    if (csrf) body.set("__csrf", csrf);
     if (name !== undefined) body.set("name", name);
     if (!state.pending) state.update({ pending: true }); // as the listener of the form does
     return sendForm(state, "save", body);
@@ -195,4 +203,117 @@ describe("a form that shows its progress", () => {
       expect([outcomes.map(({ result }) => result), waited]).toEqual([["ok"], [headers]]);
     },
   );
+});
+
+describe("the key of a submission", () => {
+  const REDIRECT = { "x-redirect": "/next" };
+  const refusal = { error: { code: "conflict", message: "Taken.", details: {} } };
+  let entry: { state: unknown; replaceState(state: unknown): void };
+  beforeEach(() => {
+    entry = {
+      state: null,
+      replaceState(state) {
+        entry.state = state;
+      },
+    };
+    vi.stubGlobal("history", entry);
+    vi.stubGlobal("location", { href: "http://shop.example/", origin: "http://shop.example", assign: () => {} });
+    // Back shows the page again at once.
+    vi.stubGlobal("addEventListener", (type: string, listener: () => void) => type === "pageshow" && listener());
+  });
+
+  type Form = Awaited<ReturnType<typeof openForm>>;
+  /** Sends a form, responds, and returns the key that it had. */
+  async function submit(form: Form, name: string, headers?: Record<string, string>, status = 200, body: object = {}) {
+    const count = requests.length;
+    const sending = form.send(name, `token ${count}`);
+    await answered(count + 1);
+    requests[count]?.respond(status, status === 200 ? { result: null } : body, headers);
+    await sending;
+    return requests[count]?.key;
+  }
+
+  /** Loads the code again, with the entry of the history that the page had. */
+  function goBack() {
+    vi.resetModules();
+    vi.stubGlobal("performance", { getEntriesByType: () => [{ type: "back_forward" }] });
+  }
+
+  it("has 16 to 128 letters, digits and hyphens", async () => {
+    expect(await submit(await openForm(), "a")).toMatch(/^[\w-]{16,128}$/);
+  });
+
+  it.each([
+    ["stays after a response of a proxy", 502, {}, true],
+    ["is another one after an error of the application", 422, refusal, false],
+    ["is another one after a result", 200, {}, false],
+  ])("%s", async (_title, status, body, isSame) => {
+    const form = await openForm();
+    const first = await submit(form, "a", {}, status, body);
+    expect((await submit(form, "a")) === first).toBe(isSame);
+  });
+
+  it("is another one for other fields, also for those of an earlier submission", async () => {
+    const form = await openForm();
+    const first = await submit(form, "admin", REDIRECT);
+    expect(await submit(form, "admin", REDIRECT)).toBe(first);
+    const second = await submit(form, "user", REDIRECT);
+    const third = await submit(form, "admin", REDIRECT);
+    expect(new Set([first, second, third]).size).toBe(3);
+  });
+
+  it("is another one for an earlier submission of a page that Back has loaded again", async () => {
+    const first = await submit(await openForm(), "admin", REDIRECT);
+    goBack();
+    const form = await openForm();
+    const second = await submit(form, "user");
+    expect(new Set([first, second, await submit(form, "admin")]).size).toBe(3);
+  });
+
+  it("stays for Back, in a page with two forms of the function, and is used once", async () => {
+    const first = await submit(await openForm(), "a", REDIRECT);
+    goBack();
+    const [one, two] = [await openForm(), await openForm()];
+    expect(await submit(two, "b")).not.toBe(first);
+    expect(await submit(one, "a")).toBe(first);
+    expect(await submit(await openForm(), "a")).not.toBe(first);
+  });
+
+  it("is in the history before a page with live updates has received its messages", async () => {
+    const form = await openForm();
+    const { landing } = await import("./landing.ts");
+    landing.wait = () => new Promise(() => {});
+    const key = await submit(form, "a", REDIRECT);
+    expect(entry.state).toEqual({ "tsweb-forms": { "save ": key } });
+  });
+
+  it("is not in the history if the form has a password", async () => {
+    const form = await openForm();
+    form.state.element = {} as HTMLFormElement;
+    const methods = { reset: () => {}, querySelector: (selector: string) => /password/.test(selector) };
+    for (const name of ["Element", "HTMLFormElement"]) {
+      vi.stubGlobal(
+        name,
+        Object.assign(() => {}, { prototype: methods }),
+      );
+    }
+    vi.stubGlobal("CSS", { escape: (name: string) => name });
+    Object.assign(document, { querySelectorAll: () => [] });
+    await submit(form, "a", REDIRECT);
+    expect(entry.state).toBeNull();
+  });
+
+  it("does not stop the form if the browser refuses a change of the history, as Safari does", async () => {
+    const reported = vi.fn();
+    vi.stubGlobal("reportError", reported);
+    const refused = new DOMException("More than 100 calls", "SecurityError");
+    entry.replaceState = () => {
+      throw refused;
+    };
+    const form = await openForm();
+    const first = await submit(form, "a", REDIRECT);
+    expect(reported).toHaveBeenCalledWith(refused);
+    expect(form.outcomes).toHaveLength(1);
+    expect(await submit(form, "a")).toBe(first);
+  });
 });

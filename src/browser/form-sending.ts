@@ -5,6 +5,7 @@ import { h } from "preact";
 import { RPCError } from "../errors.ts";
 import {
   BUILD_HEADER,
+  CSRF_FIELD,
   CSRF_HEADER,
   callError,
   type FieldErrors,
@@ -42,7 +43,7 @@ interface Submission {
 /** The member of `history.state` that has the keys of forms which were redirected: it stays with the page when Back loads it again. */
 const KEYS = "tsweb-forms";
 
-/** The keys that the forms of this page had when it was left, by form, if Back has loaded it again. Each is used once. */
+/** The keys that the forms of this page had when it was left, by form, if Back has loaded it again. Each is used once, for the same fields. */
 const earlierKeys: Record<string, string | undefined> = {
   ...((performance.getEntriesByType("navigation") as PerformanceNavigationTiming[]).some(
     ({ type }) => type === "back_forward",
@@ -82,16 +83,39 @@ function isRepeated(
   previous: Submission | undefined,
   form: HTMLFormElement | undefined,
 ): boolean {
-  const disabled = form ? disabledNames(form) : [];
+  const omitted = form ? disabledNames(form).filter((name) => !body.has(name)) : [];
+  return previous?.target === target && describeFields(previous.body, omitted) === describeFields(body, omitted);
+}
+
+function describeFields(data: FormData, omitted: readonly string[]): string {
   const identify = (value: FormDataEntryValue) =>
     typeof value === "string" ? value : JSON.stringify([value.name, value.size, value.lastModified]);
-  const describe = (data: FormData) =>
-    JSON.stringify(
-      [...data]
-        .filter(([name]) => body.has(name) || !disabled.includes(name))
-        .map(([name, value]) => [name, identify(value)]),
-    );
-  return previous?.target === target && describe(previous.body) === describe(body);
+  return JSON.stringify(
+    [...data].filter(([name]) => !omitted.includes(name)).map(([name, value]) => [name, identify(value)]),
+  );
+}
+
+/**
+ * Returns the key of the last submission of a form if that may have run and had the same fields, or a new one. So a submission after
+ * one with other fields runs. A key ends with a hash of the fields: if two of them have one hash, the server still compares the fields.
+ */
+function chooseKey(state: FormState, form: string, body: FormData): string {
+  const ending = `-${hashOf(form + describeFields(body, [CSRF_FIELD]))}`;
+  // Another form of the function may have the key of the page. In this form, it is the last one only at first.
+  if (!("once" in state) && earlierKeys[form]?.endsWith(ending)) {
+    state.once = earlierKeys[form];
+    earlierKeys[form] = undefined;
+  }
+  if (state.once?.endsWith(ending)) return state.once;
+  state.once = crypto.getRandomValues(new Uint32Array(4)).join("-") + ending;
+  return state.once;
+}
+
+/** Returns a hash of a text: FNV-1a, 32 bits. `crypto.subtle` exists on HTTPS only. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
 }
 
 async function sendSubmission(state: FormState, { target, body }: Submission): Promise<void> {
@@ -101,9 +125,7 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
   const { signal } = sending;
   state.sending = sending;
   const form = `${name} ${state.key}`;
-  state.once ??= earlierKeys[form] ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
-  earlierKeys[form] = undefined;
-  const { once } = state;
+  const once = chooseKey(state, form, body);
   const send = state.readsProgress ? fetchWithProgress((sent) => state.update({ sent })) : fetch;
   try {
     // The header has the current token, the hidden field that of the last rendering.
@@ -119,9 +141,9 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
     });
     const isRedirect = response.headers.has(REDIRECT_HEADER);
     // After Back, the form of a page that was left for its outcome has it again.
-    if (isRedirect) keepKey(form, once);
-    else state.once = undefined;
+    if (isRedirect) keepKey(state.element, form, once);
     const result = await readResult(name, response);
+    if (!isRedirect) state.once = undefined;
     if (isRedirect) await waitUntilLeft();
     if (signal.aborted) return;
     // Bundlers remove this from production.
@@ -129,6 +151,8 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
     showResult(state, result ?? undefined, typedValues(state.element, body));
   } catch (error) {
     const { cause } = error as RPCError; // post and readResult throw nothing else
+    // Any other error than the application's has a cause, like that of a proxy: the function may have run.
+    if (!("cause" in (error as RPCError))) state.once = undefined;
     if (!signal.aborted) showError(state, body, (cause instanceof RPCError ? cause : error) as RPCError);
   }
   if (signal.aborted) return;
@@ -139,11 +163,19 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
   }
 }
 
-/** Keeps the key of a form with the entry of the page in the history, unless the application has something else than an object there. */
-function keepKey(form: string, key: string): void {
+/**
+ * Keeps the key of a form with the entry of the page in the history, unless the application has something else than an object there.
+ * A form with a password has none there: passwords could be tried against the hash in it.
+ */
+function keepKey(element: HTMLFormElement | undefined, form: string, key: string): void {
   const { state } = history;
   if (state && Object.getPrototypeOf(state) !== Object.prototype) return;
-  history.replaceState({ ...state, [KEYS]: { ...state?.[KEYS], [form]: key } }, "");
+  if (element && find(element, "[type=password]")) return;
+  try {
+    history.replaceState({ ...state, [KEYS]: { ...state?.[KEYS], [form]: key } }, "");
+  } catch (error) {
+    reportError(error); // Safari allows 100 calls in 30 seconds
+  }
 }
 
 /** Waits while the browser leaves the page. If it has kept the page for Back, the form can be sent as soon as it is shown again. */

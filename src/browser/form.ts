@@ -51,7 +51,10 @@ export interface FormState extends ShownState, ViewFormHandle {
   done?: ViewFormOptions["done"];
   /** Resets state and fields. It is set when the form is rendered. */
   onReset?: () => void;
-  /** The key of a submission that has had no response, or a redirect: if it is sent again, an idempotent function runs once. */
+  /**
+   * The key of the last submission, if it has had no response of the application, or a redirect: if it is sent again with the same
+   * fields, an idempotent function runs once. Absent until the form is sent.
+   */
   once?: string | undefined;
   /** Ends the request, while the form is being sent. */
   sending?: AbortController;
