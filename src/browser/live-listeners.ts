@@ -140,7 +140,7 @@ export function receive(frames: readonly Frame[]): boolean | undefined {
       messages = [],
       isBatch,
       reason,
-      windowMs = MAX_RELOAD_DELAY_MS,
+      windowMs,
       event,
       content,
     } = frame;
@@ -152,7 +152,8 @@ export function receive(frames: readonly Frame[]): boolean | undefined {
           reason === "expired"
             ? listener.feed === feed
             : !isLater(position, from) && (from === START || position !== START);
-        if (isLost && listeners.delete(listener)) callSafely(() => listener.gap?.(reason, windowMs));
+        if (isLost && listeners.delete(listener))
+          callSafely(() => listener.gap?.(reason, windowMs || MAX_RELOAD_DELAY_MS));
         else isIncomplete = true;
       }
       isIncomplete ||= !listeners.size;

@@ -64,8 +64,9 @@ async function takePoll(page: PollingPage): Promise<boolean | undefined> {
     return advance(request, `${index}=${position}`, { reason, windowMs, messages, isBatch: true });
   });
   succeed(request, controller);
+  // Clients ignore members that they do not know.
   const others = Object.entries(displayed).flatMap(([event, list]) =>
-    list.map(([channel, content]): Frame => ({ channel, event, content })),
+    Array.isArray(list) ? list.map(([channel, content]): Frame => ({ channel, event, content })) : [],
   );
   share([...frames, ...others]);
   return more ?? false;

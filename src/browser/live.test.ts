@@ -323,9 +323,9 @@ describe("a poll", () => {
 });
 
 describe("a page that cannot load the code for polls", () => {
-  const isScript = () => page.lastRequest.path.endsWith("/browser/live.ts");
+  const isPage = () => page.lastRequest.path === "/room";
 
-  /** Opens a page whose two event streams fail, up to its request for its own script. */
+  /** Opens a page whose two event streams fail, up to its request for itself. */
   async function openWithoutPolls(): Promise<void> {
     vi.doMock("./live-poll.ts", () => {
       throw new TypeError("Failed to fetch");
@@ -333,23 +333,33 @@ describe("a page that cannot load the code for polls", () => {
     (await openPage()).fail();
     await page.waitForRequest();
     page.lastRequest.fail();
-    while (!isScript()) await page.waitForRequest();
+    while (!isPage()) await page.waitForRequest();
   }
 
   afterEach(() => vi.doUnmock("./live-poll.ts"));
 
-  test("reloads if its own script is gone", async () => {
+  test("reloads if the server has the page: its build is another one", async () => {
     await openWithoutPolls();
-    expect([page.lastRequest.cache, page.reloadCount]).toEqual(["reload", 0]);
-    page.lastRequest.respond(html(404));
+    expect(page.reloadCount).toBe(0);
+    page.lastRequest.respond(html(200));
     await page.advance(3_000);
     expect(page.reloadCount).toBe(1);
+  });
+
+  test("tries an event stream again if the request for the code hangs", async () => {
+    vi.doMock("./live-poll.ts", () => new Promise(() => {}));
+    (await openPage({ pollsHang: true })).fail();
+    await page.waitForRequest();
+    page.lastRequest.fail();
+    const failed = page.requests.length;
+    await page.advance(150_000);
+    expect(page.requests.slice(failed).map(({ path }) => path)).toContain("/__web/live");
   });
 
   test.each([
     ["the server is unreachable", () => page.lastRequest.fail()],
     ["a proxy responds with 502", () => page.lastRequest.respond(html(502))],
-    ["the script is there", () => page.lastRequest.respond(html(200))],
+    ["a proxy responds with 404", () => page.lastRequest.respond(html(404))],
   ])("tries event streams and polls in turn, and does not reload, if %s", async (_, respond) => {
     await openWithoutPolls();
     for (let round = 0; round < 3; round++) {
@@ -357,7 +367,7 @@ describe("a page that cannot load the code for polls", () => {
       await page.waitForRequest();
       expect([page.lastRequest.path, page.lastRequest.after]).toEqual(["/__web/live", "p.3"]);
       page.lastRequest.fail();
-      while (!isScript()) await page.waitForRequest();
+      while (!isPage()) await page.waitForRequest();
     }
     respond();
     await page.waitForRequest();

@@ -32,8 +32,8 @@ import { getNavigation, reload } from "./reload.ts";
 import {
   HIDDEN_MS,
   IDLE_TIMEOUT_MS,
+  LANDING_MS,
   MAX_DELAY_MS,
-  MAX_RELOAD_DELAY_MS,
   OPEN_TIMEOUT_MS,
   POLL_RETRY_MS,
   POLLING_MS,
@@ -224,10 +224,13 @@ export function watchPage(): void {
   isWatching = true;
   landing.wait = (response) =>
     response.headers.has(PUBLISHED_HEADER) &&
-    import("./live-landing.ts").then(
-      ({ land }) => land([response, isLater, listeners, extras, attempt, sharing]),
-      () => {}, // a script of another build
-    );
+    Promise.race([
+      new Promise((resolve) => setTimeout(resolve, LANDING_MS)), // also if the script hangs
+      import("./live-landing.ts").then(
+        ({ land }) => land([response, isLater, listeners, extras, attempt, sharing]),
+        () => {}, // a script of another build
+      ),
+    ]);
   addEventListener("online", retry);
   addEventListener("pagehide", depart);
   // The event is also fired when the page is first shown.
@@ -271,7 +274,7 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
         event,
         id,
         retry = "",
-        data: [channel, text = "", windowMs = ""],
+        data: [channel, text, windowMs = ""],
       } = complete;
       retryMs = +retry || retryMs;
       if (!channel) return [];
@@ -281,8 +284,8 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
           request,
           id,
           event === GAP_EVENT
-            ? { reason: text as GapReason, windowMs: +windowMs || MAX_RELOAD_DELAY_MS } // the server sends valid reasons only
-            : { messages: event ? [] : [JSON.parse(text)] },
+            ? { reason: text as GapReason, windowMs: +windowMs } // the server sends valid reasons only
+            : { messages: event ? [] : [JSON.parse(text as string)] },
         );
       }
       // Once the next request is sent, it contains the versions of the displays: they take nothing more from this one.
@@ -295,19 +298,25 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
 /**
  * Sends one poll. Returns the delay before the next one, in milliseconds; `undefined` if it has failed.
  *
- * While its code cannot be loaded, event streams are tried, and then it is tried again. If the page's own script is gone, so is its
- * build: the page reloads.
+ * While its code cannot be loaded, event streams are tried, and then it is tried again. If the server has the page, it is another build
+ * that has not the code, and the page reloads.
  */
 function poll(request: LiveRequest, controller: AbortController): Promise<number | undefined> {
-  return import("./live-poll.ts").then(
-    (module) =>
-      module.poll([request, controller, isReleased, send, advance, succeed, share, getSubscriptions, sharing]),
-    async () => {
-      pollingTimer = 0;
-      if ((await fetch(import.meta.url, { cache: "reload" })).status === 404) reload();
-      return undefined;
-    },
-  );
+  const { signal } = controller;
+  return Promise.race([
+    new Promise<never>((_, reject) => {
+      signal.onabort = reject; // a request for a script cannot be aborted
+    }),
+    import("./live-poll.ts").then(
+      (module) =>
+        module.poll([request, controller, isReleased, send, advance, succeed, share, getSubscriptions, sharing]),
+      async () => {
+        pollingTimer = 0;
+        if ((await fetch(location.href)).ok) reload();
+        return undefined;
+      },
+    ),
+  ]);
 }
 
 /** The connection of a request is open: it replaces the one before. */

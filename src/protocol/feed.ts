@@ -41,7 +41,9 @@ export function readFeed(feed: string): FeedContent {
     // Not base64: handled below.
   }
   throw new TypeError(
-    `subscribe() needs a feed of channel()${process.env.NODE_ENV === "production" ? "" : feedAdvice(feed)}`,
+    process.env.NODE_ENV === "production"
+      ? "Not a feed of channel()"
+      : `subscribe() needs a feed of channel()${feedAdvice(feed)}`,
   );
 }
 

@@ -16,6 +16,8 @@ export interface FakePageOptions {
   readonly hidden?: boolean;
   /** The id of the page's build. */
   readonly build?: string;
+  /** Whether the request for the code of polls never ends. */
+  readonly pollsHang?: boolean;
 }
 
 /** A form field of the page. */
@@ -196,7 +198,8 @@ export class FakePage {
     page.#stubGlobals(options);
     vi.resetModules();
     ({ subscribe: page.subscribe } = await import("../../src/browser/subscribe.ts"));
-    await import("../../src/browser/live-poll.ts").catch(() => {}); // so that the page has it within a turn of the clock
+    // So that the page has it within a turn of the clock.
+    if (!options.pollsHang) await import("../../src/browser/live-poll.ts").catch(() => {});
     return page;
   }
 
@@ -245,7 +248,7 @@ export class FakePage {
     const openedAt = performance.now();
     const entries = [{ nextHopProtocol: protocol, type: navigation }];
     vi.stubGlobal("performance", { now: () => performance.now() - openedAt, getEntriesByType: () => entries });
-    vi.stubGlobal("location", { reload: () => this.reloadCount++ });
+    vi.stubGlobal("location", { href: "http://shop.example/room", reload: () => this.reloadCount++ });
     vi.stubGlobal("history", { state: null, replaceState: () => undefined });
     vi.stubGlobal("reportError", (error: unknown) => this.reportedErrors.push(error));
     vi.stubGlobal("navigator", {}); // without locks
