@@ -354,7 +354,11 @@ describe("a call in a page with channels only", () => {
     expect((await wait(position)).isDone).toBe(true);
   });
 
-  it("waits two seconds at most", async () => {
+  it.each([
+    ["", () => {}],
+    [", also if the request for its code hangs", () => vi.doMock("./live-landing.ts", () => new Promise(() => {}))],
+  ])("waits two seconds at most%s", async (_, prepare) => {
+    prepare();
     await openListening();
     page.lastRequest.respondStream().push(encodeEvent.tags({ [TAG]: "room:1" }));
     await page.advance();
@@ -363,5 +367,6 @@ describe("a call in a page with channels only", () => {
     expect(call.isDone).toBe(false);
     await page.advance(1);
     expect(call.isDone).toBe(true);
+    vi.doUnmock("./live-landing.ts");
   });
 });

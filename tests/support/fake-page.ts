@@ -252,7 +252,7 @@ export class FakePage {
     vi.stubGlobal("history", { state: null, replaceState: () => undefined });
     vi.stubGlobal("reportError", (error: unknown) => this.reportedErrors.push(error));
     vi.stubGlobal("navigator", {}); // without locks
-    vi.stubGlobal("fetch", (url: string, init: LiveRequestInit) => {
+    vi.stubGlobal("fetch", (url: string, init: LiveRequestInit = {}) => {
       return new Promise<Response>((resolve, reject) => {
         this.requests.push(new PageRequest(url, init, { resolve, reject }));
       });
