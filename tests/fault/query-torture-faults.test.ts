@@ -98,7 +98,9 @@ describe("the torture run for queries", { concurrent: true }, () => {
       const result = await runQueryTorture(changed, {
         ...{ size: SIZE, bus: "redis", seed: 7, processes: 2, calmRounds: 30 },
       });
-      expect(result.faults.map((fault) => fault.kind)).toContain(kind);
+      // A viewer with a wrong patch may get no other value before the end: then it shows something else than the database.
+      const kinds = kind === "value" ? ["value", "behind"] : [kind];
+      expect(result.faults.filter((fault) => kinds.includes(fault.kind))).not.toEqual([]);
     } finally {
       changed.remove();
     }
