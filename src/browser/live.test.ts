@@ -320,6 +320,13 @@ describe("a poll", () => {
     expect(received).toEqual([4]);
     expect([page.lastRequest.feeds, page.lastRequest.after]).toEqual([[room, news], "p.4,p.7"]);
   });
+
+  test("ignores members of the response that it does not know", async () => {
+    const poll = await openPollingPage();
+    poll.respondJson({ events: [["room:1", 4]], gaps: [], cursor: "p.4", next: 5, other: { text: "" } });
+    await page.advance();
+    expect(received).toEqual([4]);
+  });
 });
 
 describe("a page that cannot load the code for polls", () => {
