@@ -53,7 +53,7 @@ const FAULTS: readonly Fault[] = [
     title: "a patch that is applied to another value",
     kind: "value",
     search: 'update(json).digest("base64url")',
-    replacement: 'update(String(json.length % 8)).digest("base64url")',
+    replacement: 'update(String(json.length % 2)).digest("base64url")',
   },
   {
     title: "a value of one sign-in that is sent to another",
@@ -98,9 +98,7 @@ describe("the torture run for queries", { concurrent: true }, () => {
       const result = await runQueryTorture(changed, {
         ...{ size: SIZE, bus: "redis", seed: 7, processes: 2, calmRounds: 30 },
       });
-      // A viewer with a wrong patch may get no other value before the end: then it shows something else than the database.
-      const kinds = kind === "value" ? ["value", "behind"] : [kind];
-      expect(result.faults.filter((fault) => kinds.includes(fault.kind))).not.toEqual([]);
+      expect(result.faults.map((fault) => fault.kind)).toContain(kind);
     } finally {
       changed.remove();
     }
