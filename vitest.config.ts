@@ -101,6 +101,7 @@ const IN_ONE_PROCESS = [
   "pages",
   "panel",
   "limits",
+  "observe",
 ] as const;
 
 /**
@@ -117,12 +118,14 @@ const WITH_OWN_STATE = [
   "config/development-secret",
   "limits/limit",
   "logging/app-log",
+  "observe/metrics*",
+  "observe/publish-failures",
+  "observe/tracing*",
   "panel/panel-host",
   "protocol/element-types",
   "rpc/handle-stream",
   "rpc/time-limit",
   "server/health",
-  "server/publish-failures",
   "server/revocations-shared",
   "server/stop-hook",
   "session/payload",

@@ -40,7 +40,7 @@ const TEST_FILES = {
   libraries: ["tests/compile/react-libraries.test.ts", "tests/browser/vite-plugins.test.ts"],
   hosts: ["tests/conformance/wire-hosts.test.ts"],
   openapi: ["tests/openapi/documents.test.ts"],
-  metrics: ["src/metrics/metrics.test.ts"],
+  metrics: ["src/observe/metrics.test.ts"],
 };
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 if (filters[0] === "servers") {

@@ -1,6 +1,6 @@
 import { openRateStore } from "./backends/index.ts";
 import { type Config, loadConfig, unreportedMisspellings } from "./config/index.ts";
-import { currentContext, traceIdOf } from "./http/index.ts";
+import { currentContext, type InboundRequest, traceIdOf } from "./http/index.ts";
 import { addStore, callCounter, createLimit, type Limit, removeStore, setDevelopmentStore } from "./limits/index.ts";
 import {
   type ClosableAppLog,
@@ -13,7 +13,15 @@ import {
   type Logger,
   wrapLogger,
 } from "./logging/index.ts";
-import { Metrics } from "./metrics/index.ts";
+import {
+  createAccessLog,
+  ErrorHook,
+  Metrics,
+  type MetricsEndpoint,
+  type RequestListener,
+  reportOnce,
+  Tracing,
+} from "./observe/index.ts";
 import type { PublishArguments } from "./protocol/index.ts";
 import type { ManagedRateStore } from "./rate-limit/index.ts";
 import {
@@ -24,29 +32,23 @@ import {
   buildManifest,
   checkAppOptions,
   checkCalledFunctions,
-  createAccessLog,
   createSite,
   createStartHook,
   type Development,
-  ErrorHook,
   handleFetch,
   handleRequest,
   hasSharedBus,
   type LastWork,
   listModules,
   logUnsent,
-  type MetricsEndpoint,
   type RequestInfo,
-  type RequestListener,
   renderStaticPages,
-  reportOnce,
   requestTarget,
   runLastWork,
   type Site,
   siteInDevelopment,
 } from "./server/index.ts";
 import { type RevokedUser, subjectOf } from "./session/index.ts";
-import { Tracing } from "./tracing/index.ts";
 
 export type { AppOptions } from "./server/index.ts";
 
@@ -244,7 +246,8 @@ export class App {
   #createLogging(options: AppOptions): AppLogging {
     const consoleLog = this.config.production || options.log ? null : createConsoleLogger();
     const logger = options.log ? wrapLogger(options.log) : (consoleLog ?? createJsonLogger());
-    const errorHook = options.on_error && new ErrorHook(options.on_error, { log: logger, site: () => this.#site });
+    const targetOf = (inbound: InboundRequest) => requestTarget(inbound, this.#site);
+    const errorHook = options.on_error && new ErrorHook(options.on_error, { log: logger, targetOf });
     const log = createAppLog(logger, {
       level: this.config.logLevel,
       requestFields: traceFields,

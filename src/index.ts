@@ -35,6 +35,7 @@ export {
   who,
 } from "./live/index.ts";
 export type { Logger } from "./logging/index.ts";
+export type { ErrorDetails, ErrorKind, FailedRequest, OnError } from "./observe/index.ts";
 export {
   Body,
   type ErrorPage,
@@ -88,10 +89,6 @@ export {
   type Before,
   type BeforeInput,
   type BeforeResult,
-  type ErrorDetails,
-  type ErrorKind,
-  type FailedRequest,
-  type OnError,
   type RequestInfo,
   realtime,
   revalidate,

@@ -5,7 +5,7 @@ import type { App } from "../app.ts";
 import { BODY_TIMEOUT_SECONDS } from "../bodies/index.ts";
 import type { Config } from "../config/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
-import { relayMetrics } from "../metrics/index.ts";
+import { relayMetrics } from "../observe/index.ts";
 import { type AppInternals, requireInternals } from "../server/index.ts";
 import { Connections } from "./connections.ts";
 import {

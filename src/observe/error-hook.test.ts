@@ -3,8 +3,8 @@ import { callOverHttp, compiledPage, compiledRoute, compiledServer, createTestAp
 import type { App, AppOptions } from "../app.ts";
 import { RPCError, ValueError } from "../errors.ts";
 import { NotFound } from "../pages/index.ts";
-import type { ErrorDetails } from "./hooks.ts";
-import { requireInternals } from "./internals.ts";
+import { requireInternals } from "../server/index.ts";
+import type { ErrorDetails } from "./error-hook.ts";
 
 const SECRET_QUERY = "token=hunter2";
 

@@ -1,6 +1,6 @@
-import { currentContext, type RequestContext } from "../http/index.ts";
+import { currentContext, type InboundRequest, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { type RequestKind, requestTarget, type TargetSite } from "./router.ts";
+import type { RequestKind, RequestTarget } from "./observe-request.ts";
 
 /**
  * What was running when an unexpected error was thrown. `background`: no request, for example a timer, or what a request has
@@ -51,20 +51,22 @@ export function reportOnce(
   };
 }
 
+type TargetReader = (inbound: InboundRequest) => RequestTarget;
+
 /** Calls the function `on_error` of an application. */
 export class ErrorHook {
   readonly #onError: OnError;
   readonly #log: Logger;
-  /** Returns the site once it was created. */
-  readonly #site: () => TargetSite;
+  /** Returns what a request is for. */
+  readonly #targetOf: TargetReader;
   /** The calls that have not ended. */
   readonly #calls = new Set<Promise<void>>();
 
   /** @param log receives what the function itself throws */
-  constructor(onError: OnError, { log, site }: { readonly log: Logger; readonly site: () => TargetSite }) {
+  constructor(onError: OnError, { log, targetOf }: { readonly log: Logger; readonly targetOf: TargetReader }) {
     this.#onError = onError;
     this.#log = log;
-    this.#site = site;
+    this.#targetOf = targetOf;
   }
 
   /**
@@ -103,90 +105,12 @@ export class ErrorHook {
   #detailsOf(context: RequestContext | undefined): ErrorDetails {
     if (!context) return { kind: "background", request: null, id: null };
     const { method, pathname: path } = context.inbound;
-    const { kind, name } = requestTarget(context.inbound, this.#site());
+    const { kind, name } = this.#targetOf(context.inbound);
     // What has no target is answered with the error page.
     return {
       kind: kind === "other" || kind === "health" ? "page" : kind,
       request: { method, name, path },
       id: context.id,
     };
-  }
-}
-
-/** How long `on_start` may run until that is logged, in milliseconds. Nothing is served meanwhile. */
-const SLOW_START_MS = 10_000;
-
-/**
- * Returns a function that runs `on_start` once, however often it is called, and resolves when it has ended. After a failure,
- * the next call runs it again.
- *
- * @throws (rejects) Error with the error of `on_start` as its cause
- */
-export function createStartHook(onStart: (() => unknown) | undefined, log: Logger): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    const slow = setTimeout(() => log.warn({ seconds: SLOW_START_MS / 1000 }, SLOW_START), SLOW_START_MS);
-    try {
-      await onStart?.();
-    } catch (cause) {
-      throw new Error("on_start of new App failed, so that the application does not start.", { cause });
-    } finally {
-      clearTimeout(slow);
-    }
-  };
-  return () => {
-    running ??= run().catch((error: unknown) => {
-      running = undefined;
-      throw error;
-    });
-    return running;
-  };
-}
-
-const SLOW_START =
-  "on_start of new App has not ended yet. No request is served until it has. Do not await work that runs for as long as the " +
-  "application, such as a loop";
-
-/** How long an application waits for what it has to complete before the process ends. */
-const STOP_TIMEOUT_MS = 2_000;
-
-/** What an application has to complete before the process ends. */
-export interface LastWork {
-  /** The subject of the log line if it fails: `on_stop of new App`. */
-  readonly name: string;
-  readonly run: () => unknown;
-}
-
-/**
- * Runs the last work of an application, step by step, for at most two seconds in all. Never rejects: what fails, or takes
- * longer, is logged.
- *
- * @param steps what is done one after the other; the work of one step runs at the same time
- */
-export async function runLastWork(steps: readonly (readonly LastWork[])[], log: Logger): Promise<void> {
-  const running = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, STOP_TIMEOUT_MS);
-  });
-  const runWork = async ({ name, run }: LastWork) => {
-    running.add(name);
-    try {
-      await run();
-    } catch (err) {
-      log.error({ err }, `${name} failed`);
-    }
-    running.delete(name);
-  };
-  for (const step of steps) {
-    const done = Promise.all(step.map(runWork)).then(() => true);
-    if (!(await Promise.race([done, timeout]))) break;
-  }
-  clearTimeout(timer);
-  for (const name of running) {
-    log.warn(
-      { seconds: STOP_TIMEOUT_MS / 1000 },
-      `${name} has not ended in time. The application does not wait for it`,
-    );
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { collectFromWorkers } from "./index.ts";
-import type { MetricsMessage } from "./relay.ts";
+import { collectFromWorkers } from "./metrics.ts";
+import type { MetricsMessage } from "./metrics-relay.ts";
 
 vi.mock("node:cluster", () => ({ default: { isPrimary: false } }));
 // The time limit never ends: what is returned, is returned without it.

@@ -1,7 +1,7 @@
 import type { Worker } from "node:cluster";
 import { EventEmitter } from "node:events";
 import { beforeEach, expect, it, vi } from "vitest";
-import { METRICS_MESSAGE, type MetricsMessage, relayMetrics } from "./relay.ts";
+import { METRICS_MESSAGE, type MetricsMessage, relayMetrics } from "./metrics-relay.ts";
 
 const cluster = vi.hoisted(() => ({ on: (_name: string, _listener: unknown) => {}, workers: {} }));
 vi.mock("node:cluster", () => ({ default: cluster }));

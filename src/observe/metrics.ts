@@ -3,11 +3,10 @@ import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { type Config, ConfigError } from "../config/index.ts";
+import { CONNECTION_CLOSE, type HandlerResponse, type InboundRequest, textResponse } from "../http/index.ts";
 import type { RefusalReason } from "../logging/index.ts";
-import type { MetricsResponse, RequestListener } from "../server/index.ts";
-import { METRICS_MESSAGE, type MetricsMessage } from "./relay.ts";
-
-export { relayMetrics } from "./relay.ts";
+import { METRICS_MESSAGE, type MetricsMessage } from "./metrics-relay.ts";
+import type { RequestListener } from "./observe-request.ts";
 
 type MetricsConfig = Pick<Config, "metricsPort" | "metricsToken" | "workers">;
 
@@ -77,6 +76,34 @@ export class Metrics {
     this.#process = own;
     reportToWorkers(() => own.registry.getMetricsAsJSON());
   }
+}
+
+/** A response with metrics, or why there are none. */
+export interface MetricsResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** The metrics of an application. */
+export interface MetricsEndpoint {
+  /** The path, below the base of the application. */
+  readonly path: string;
+  /** @param authorization the header of the request; `null` without one */
+  respond(authorization: string | null): Promise<MetricsResponse>;
+}
+
+/**
+ * Handles a request for the metrics.
+ *
+ * @see docs/protocol.md 12.2
+ */
+export async function handleMetrics(inbound: InboundRequest, metrics: MetricsEndpoint): Promise<HandlerResponse> {
+  if (inbound.method !== "GET" && inbound.method !== "HEAD") {
+    return textResponse(405, "This URL allows GET, HEAD.\n", { allow: "GET, HEAD", ...CONNECTION_CLOSE });
+  }
+  const { status, headers, text } = await metrics.respond(inbound.header("authorization"));
+  return textResponse(status, text, inbound.hasUndeclaredBody ? { ...headers, ...CONNECTION_CLOSE } : headers);
 }
 
 function isBearer(authorization: string | null, token: string): boolean {

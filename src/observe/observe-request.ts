@@ -9,9 +9,25 @@ import {
   type RequestContext,
   traceIdOf,
 } from "../http/index.ts";
-import type { AppLog, Logger } from "../logging/index.ts";
-import type { CallSettings } from "../rpc/index.ts";
-import { type RequestTarget, requestTarget, type TargetSite } from "./router.ts";
+import type { Logger } from "../logging/index.ts";
+
+/** What a request is for. `health`: a health check or the metrics. `other`: nothing of the application, for example a page that does not exist. */
+export type RequestKind = "page" | "route" | "call" | "stream" | "form" | "live" | "file" | "health" | "other";
+
+/** The kind and the name of what a request is for. */
+export interface RequestTarget {
+  readonly kind: RequestKind;
+  /**
+   * The name of the function, or the path of the page or route as it is declared; `null` if there is none. A client cannot
+   * choose it, so the number of names is limited.
+   */
+  readonly name: string | null;
+  /**
+   * The path of the URL as it is declared, with the base: `/shop/orders/:id`, `/__web/rpc/add`. `null` for files, and if
+   * nothing is served there. As the name, it is never one that a client has chosen.
+   */
+  readonly route: string | null;
+}
 
 /** A request that is observed. */
 export interface ObservedRequest {
@@ -88,11 +104,10 @@ type Handled = OutboundResponse | Response;
  */
 export function observeRequest(
   context: RequestContext,
-  { site, listeners }: { readonly site: TargetSite; readonly listeners: readonly RequestListener[] },
+  { target, listeners }: { readonly target: RequestTarget; readonly listeners: readonly RequestListener[] },
   handle: () => Handled | Promise<Handled>,
 ): Handled | Promise<Handled> {
   const startMs = performance.now();
-  const target = requestTarget(context.inbound, site);
   if (target.kind === "health") return handle();
   const request: ObservedRequest = { context, target, isPrefetch: isPrefetch(context) };
   for (const listener of listeners) listener.started?.(request);
@@ -218,17 +233,4 @@ export function createAccessLog(logger: Logger): RequestListener {
     );
   };
   return { ended };
-}
-
-/**
- * Receives what an application does, for the panel of the development server: its requests, and also the arguments of
- * functions, errors and messages. Its methods must not throw. A built application has no observer.
- */
-export interface Observer extends RequestListener {
-  /** Returns server functions that do the same as these, and whose runs are observed. */
-  observeFunctions(functions: CallSettings["functions"]): CallSettings["functions"];
-  /** Returns a log that writes to this one, and whose errors are observed. */
-  observeLog(log: AppLog): AppLog;
-  /** Called when a message was published. `json` is its data. */
-  published(channel: string, json: string): void;
 }

@@ -5,8 +5,8 @@ import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
 import { recordedLog } from "#test/recorded-log";
 import type { App } from "../app.ts";
 import { createRealtime, publish } from "../live/index.ts";
-import type { ErrorDetails } from "./hooks.ts";
-import { requireInternals } from "./internals.ts";
+import { requireInternals } from "../server/index.ts";
+import type { ErrorDetails } from "./error-hook.ts";
 
 const headers = { origin: "http://shop.example", "content-type": "application/x-www-form-urlencoded" };
 const send = (app: App, path: string) => getPage(app, path, { method: "POST", body: "a=b", headers });

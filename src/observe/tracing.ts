@@ -2,7 +2,7 @@ import type { Attributes, Context, Span, TextMapGetter, Tracer, TracerProvider }
 import { type InboundRequest, type RequestContext, type RequestTrace, setTraceExit } from "../http/index.ts";
 import type { ObserveOperation } from "../live/index.ts";
 import { type Logger, serializeError } from "../logging/index.ts";
-import type { HandledRequest, ObservedRequest, RequestListener } from "../server/index.ts";
+import type { HandledRequest, ObservedRequest, RequestListener } from "./observe-request.ts";
 
 /** What is connected to an application while a tracing SDK is in use. */
 export interface TracingHooks {

@@ -1,7 +1,8 @@
 import type { RequestContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
+import type { HandledRequest, ObservedRequest, ObservedResponse, RequestTarget } from "../observe/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
-import type { HandledRequest, ObservedRequest, ObservedResponse, Observer, RequestTarget } from "../server/index.ts";
+import type { Observer } from "../server/index.ts";
 import { type FunctionObserver, observeFunctions, observeLog } from "./observe.ts";
 import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry, RequestKind } from "./panel-data.ts";
 import { preview, previewJson } from "./preview.ts";

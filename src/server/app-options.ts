@@ -4,11 +4,11 @@ import { rejectUnknownOptions, sessionCookieProblem } from "../config/index.ts";
 import { checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
 import { type AppRate, checkAppRate } from "../limits/index.ts";
 import type { Logger } from "../logging/index.ts";
+import type { OnError } from "../observe/index.ts";
 import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
 import type { Authenticate } from "../session/index.ts";
 import { type Before, checkBefore } from "./before.ts";
-import type { OnError } from "./hooks.ts";
 import type { Module } from "./modules.ts";
 
 /** The options of `new App`. `policy` and `headers` change the security headers of every response. */

@@ -17,9 +17,11 @@ import {
   requestIds,
   type SecurityOptions,
 } from "../http/index.ts";
+import type { AppLog } from "../logging/index.ts";
+import type { RequestListener } from "../observe/index.ts";
 import type { Assets } from "../pages/index.ts";
+import type { CallSettings } from "../rpc/index.ts";
 import { type CalledFunction, checkCalledFunctions } from "./modules.ts";
-import type { Observer } from "./observe-request.ts";
 import { type Site, securityOf } from "./site.ts";
 import { createStaticFiles, withGeneratedFiles } from "./static-files.ts";
 
@@ -54,6 +56,19 @@ export interface Development {
   readonly openapi: () => string;
   /** Receives what the application does. Absent while the panel of the development server is closed. */
   readonly observer?: Observer | undefined;
+}
+
+/**
+ * Receives what an application does, for the panel of the development server: its requests, and also the arguments of
+ * functions, errors and messages. Its methods must not throw. A built application has no observer.
+ */
+export interface Observer extends RequestListener {
+  /** Returns server functions that do the same as these, and whose runs are observed. */
+  observeFunctions(functions: CallSettings["functions"]): CallSettings["functions"];
+  /** Returns a log that writes to this one, and whose errors are observed. */
+  observeLog(log: AppLog): AppLog;
+  /** Called when a message was published. `json` is its data. */
+  published(channel: string, json: string): void;
 }
 
 /**

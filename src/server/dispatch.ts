@@ -17,6 +17,7 @@ import {
   RequestError,
   textResponse,
 } from "../http/index.ts";
+import { handleMetrics } from "../observe/index.ts";
 import {
   handleNotFound,
   handlePage,
@@ -33,8 +34,8 @@ import { FORM_PREFIX, isLivePath, OPENAPI_PATH, RPC_PREFIX, SESSION_PATH } from 
 import { errorResponse, handleCall } from "../rpc/index.ts";
 import { currentTag, removeEndedSession } from "../session/index.ts";
 import { runBefore } from "./before.ts";
+import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
 import { bearerHeader, identify } from "./identify.ts";
-import { handleMetrics, respondToHealthCheck, respondToReadinessCheck } from "./monitoring.ts";
 import { compressPage } from "./page-compression.ts";
 import { findPageForm, isHealthPath } from "./router.ts";
 import type { Site } from "./site.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { EventLoopDelay } from "./monitoring.ts";
+import { EventLoopDelay } from "./health.ts";
 
 let delay: EventLoopDelay;
 /** For how long synchronous code has prevented timers from firing. */

@@ -1,12 +1,4 @@
-import {
-  CONNECTION_CLOSE,
-  type HandlerResponse,
-  type InboundRequest,
-  jsonResponse,
-  PRIVATE_NO_STORE,
-  runOutsideRequests,
-  textResponse,
-} from "../http/index.ts";
+import { type HandlerResponse, jsonResponse, PRIVATE_NO_STORE, runOutsideRequests } from "../http/index.ts";
 import type { BusState } from "../live/index.ts";
 
 /** The event-loop delay from which a process counts as hanging, in milliseconds. */
@@ -125,32 +117,4 @@ export class EventLoopDelay {
     for (let age = 0; age < begun; age++) this.#maxima[(second - age + SLOTS) % SLOTS] = 0;
     this.#currentSecond = second;
   }
-}
-
-/** A response with metrics, or why there are none. */
-export interface MetricsResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-/** The metrics of an application. */
-export interface MetricsEndpoint {
-  /** The path, below the base of the application. */
-  readonly path: string;
-  /** @param authorization the header of the request; `null` without one */
-  respond(authorization: string | null): Promise<MetricsResponse>;
-}
-
-/**
- * Handles a request for the metrics.
- *
- * @see docs/protocol.md 12.2
- */
-export async function handleMetrics(inbound: InboundRequest, metrics: MetricsEndpoint): Promise<HandlerResponse> {
-  if (inbound.method !== "GET" && inbound.method !== "HEAD") {
-    return textResponse(405, "This URL allows GET, HEAD.\n", { allow: "GET, HEAD", ...CONNECTION_CLOSE });
-  }
-  const { status, headers, text } = await metrics.respond(inbound.header("authorization"));
-  return textResponse(status, text, inbound.hasUndeclaredBody ? { ...headers, ...CONNECTION_CLOSE } : headers);
 }

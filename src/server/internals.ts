@@ -1,11 +1,10 @@
 import type { ClientBytes, InboundRequest, OutboundResponse, RequestSender } from "../http/index.ts";
 import type { LiveConnection, ShownQuery } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
+import type { MetricsResponse, RequestTarget } from "../observe/index.ts";
 import type { AppSessions } from "../session/index.ts";
 import type { Development } from "./development.ts";
 import type { Inspection } from "./modules.ts";
-import type { MetricsResponse } from "./monitoring.ts";
-import type { RequestTarget } from "./router.ts";
 import type { StaticOutput } from "./static-pages.ts";
 
 /** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */

@@ -30,10 +30,11 @@ import {
   toFetchResponse,
   unreadableRequestResponse,
 } from "../http/index.ts";
+import { observeRequest } from "../observe/index.ts";
 import { isLivePath } from "../protocol/index.ts";
 import { errorResponse } from "../rpc/index.ts";
 import { dispatch } from "./dispatch.ts";
-import { observeRequest } from "./observe-request.ts";
+import { requestTarget } from "./router.ts";
 import type { Site } from "./site.ts";
 
 /**
@@ -53,7 +54,7 @@ export function handleRequest(
     return response;
   };
   const listeners = site.listeners.current;
-  return listeners ? observeRequest(context, { site, listeners }, handle) : handle();
+  return listeners ? observeRequest(context, { target: requestTarget(inbound, site), listeners }, handle) : handle();
 }
 
 /**

@@ -1,5 +1,6 @@
 import { addRoute, createRouter, findRoute } from "rou3";
 import { formParameter, type InboundRequest, pathBelowBase } from "../http/index.ts";
+import type { RequestTarget } from "../observe/index.ts";
 import { LATER_SCRIPT_PATH, type PageDefinition, type PageForm, type RouteDefinition } from "../pages/index.ts";
 import { FORM_PREFIX, isLivePath, RPC_PREFIX, readFormParameter } from "../protocol/index.ts";
 import { type CallSettings, findFunction } from "../rpc/index.ts";
@@ -75,24 +76,6 @@ export function findPageForm(inbound: InboundRequest, path: string, router: Rout
   const match = router("GET", path);
   if (match?.kind === "page") return { parameter, page: match.page, params: match.params };
   return router("POST", path) ? null : { parameter, page: null, params: {} };
-}
-
-/** What a request is for. `health`: a health check or the metrics. `other`: nothing of the application, for example a page that does not exist. */
-export type RequestKind = "page" | "route" | "call" | "stream" | "form" | "live" | "file" | "health" | "other";
-
-/** The kind and the name of what a request is for. */
-export interface RequestTarget {
-  readonly kind: RequestKind;
-  /**
-   * The name of the function, or the path of the page or route as it is declared; `null` if there is none. A client cannot
-   * choose it, so the number of names is limited.
-   */
-  readonly name: string | null;
-  /**
-   * The path of the URL as it is declared, with the base: `/shop/orders/:id`, `/__web/rpc/add`. `null` for files, and if
-   * nothing is served there. As the name, it is never one that a client has chosen.
-   */
-  readonly route: string | null;
 }
 
 /** The data of an application with which the target of a request is found. */

@@ -26,6 +26,7 @@ import {
   revocationSource,
 } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
+import { type MetricsEndpoint, type RequestListener, RequestListeners } from "../observe/index.ts";
 import { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH, DefaultError, type PageSettings, setLinkBase } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import {
@@ -41,11 +42,10 @@ import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
 import { CachedPages } from "./cached-pages.ts";
+import { EventLoopDelay, type Health } from "./health.ts";
 import { createAddressReader, createProxyWarning, createRemovedBaseWarning } from "./host-info.ts";
 import { manifestAssets } from "./manifest.ts";
 import { formatLocation, type Inspection, type Listing } from "./modules.ts";
-import { EventLoopDelay, type Health, type MetricsEndpoint } from "./monitoring.ts";
-import { type RequestListener, RequestListeners } from "./observe-request.ts";
 import { createSpeculationRules, Prefetches } from "./prefetches.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import {

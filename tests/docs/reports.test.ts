@@ -39,7 +39,7 @@ const REPORTS = [
   ["a syntax error saved in a view", "tests/browser/dev-errors", "of syntax in a view (%s) is shown in an overlay"],
   [
     "the name of a form's function in the access log",
-    "src/server/access-log",
+    "src/observe/access-log",
     "has the function of a form that a browser",
   ],
   ["the lang of a document", "src/pages/document-attributes", "are set by a page, and render nothing in their place"],

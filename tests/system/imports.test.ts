@@ -54,9 +54,9 @@ const VIOLATIONS = [
   ],
   [
     "a value where only types are allowed",
-    "tracing/a.ts",
+    "observe/a.ts",
     'import { x } from "../live/index.ts"; x;',
-    "only types of live in tracing",
+    "only types of live in observe",
   ],
   [
     "a node: module in browser/",

@@ -313,7 +313,7 @@ async function logError(error) {
 /** Files that import nothing but Node's own modules and each other, so that they are copied without bundling. */
 const COPIED = {
   "workers.mjs": "../../adapters/workers.js",
-  "metrics-relay.mjs": "../../metrics/relay.js",
+  "metrics-relay.mjs": "../../observe/metrics-relay.js",
   "compile-cache.mjs": "../../adapters/compile-cache.js",
   "json-line.mjs": "../../logging/json-line.js",
   "log-output.mjs": "../../logging/log-output.js",

@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { currentContext, type RequestContext, runOutsideRequests } from "../../../http/index.ts";
-import type { AppInternals, HandledRequest, Observer } from "../../../server/index.ts";
+import type { HandledRequest } from "../../../observe/index.ts";
+import type { AppInternals, Observer } from "../../../server/index.ts";
 import { closestName } from "../../../text/index.ts";
 import { type ErrorLog, explainError } from "../../errors/index.ts";
 
