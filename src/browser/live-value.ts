@@ -143,10 +143,7 @@ function leave(list: RenderedList): boolean {
 /** Returns the source of a handle. While no component shows its value, another handle is at least as likely to be current. */
 function sourceOf(handle: LiveHandle): Source {
   const known = sources.get(handle.id);
-  if (known && (known.lists.size || known.handle.v === handle.v)) return known;
-  const source = createSource(handle);
-  sources.set(handle.id, source);
-  return source;
+  return known && (known.lists.size || known.handle.v === handle.v) ? known : createSource(handle);
 }
 
 function createSource(handle: LiveHandle): Source {
@@ -206,6 +203,7 @@ function createSource(handle: LiveHandle): Source {
       if (v || error) source.update();
     },
   };
+  sources.set(handle.id, source);
   return source;
 }
 

@@ -187,6 +187,13 @@ describe("an event stream that was open", () => {
     expect(received).toEqual([4]);
   });
 
+  test("stays open after an event of an unknown type whose data is not JSON, and delivers what follows", async () => {
+    const request = (await openPage()).respondStream();
+    request.push(`event: hint\ndata: room:1\ndata: {\n\n${encodeEvent.message("p.4", "room:1", 4)}`);
+    await page.advance(10_000);
+    expect([page.requests, received]).toEqual([[request], [4]]);
+  });
+
   test("with a message that is not JSON is resumed before it, after a delay", async () => {
     (await openPage()).respondStream().push("id: p.4\ndata: room:1\ndata: {\n\n");
     expect(await page.waitForRequest()).toBeGreaterThan(900);
@@ -240,6 +247,24 @@ describe("a poll", () => {
     page.lastRequest.respond(html(403));
     expect(await page.waitForRequest()).toBeLessThanOrEqual(50);
     expect(page.lastRequest.path).toBe("/__web/poll");
+  });
+
+  test("is repeated for a minute again if the network returned, and event streams still fail", async () => {
+    await openPollingPage();
+    await page.advance(40_000);
+    page.emit("online");
+    for (let n = 0; n < 2; n++) {
+      await page.waitForRequest();
+      expect(page.lastRequest.path).toBe("/__web/live");
+      page.lastRequest.fail();
+    }
+    await page.waitForRequest();
+    const start = Date.now();
+    while (page.lastRequest.path === "/__web/poll") {
+      page.lastRequest.respondJson(emptyResponse());
+      await page.waitForRequest();
+    }
+    expect(Date.now() - start).toBeGreaterThanOrEqual(59_000);
   });
 
   test("is replaced by an event stream after a minute, even if the clock is set back", async () => {

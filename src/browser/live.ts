@@ -71,7 +71,7 @@ let isAlone: boolean | undefined;
  * Starts a new request for the current listeners, after a time in milliseconds. Several changes until then cause one request. A
  * page that is not the leader posts what it wants.
  */
-export function restart(ms = 0): void {
+export function restart(ms?: number): void {
   restartTimer ??= setTimeout(() => {
     restartTimer = undefined;
     if (sharing ? !sharing.want() : !signIns || release) void run();
@@ -122,6 +122,7 @@ async function run(): Promise<void> {
 /** Starts a new request at once, with an event stream, regardless of earlier failures. */
 function retry(): void {
   shareConnection();
+  clearTimeout(pollingTimer);
   failures = pollingTimer = 0;
   restart();
 }
@@ -161,7 +162,7 @@ function shareConnection(): void {
     if (own !== signIns) return;
     isAlone = true;
     depart();
-    handleVisibility(0);
+    handleVisibility();
     restart();
   }
 
@@ -195,10 +196,11 @@ function shareConnection(): void {
   own.postMessage(tag);
   setTimeout(() => own === signIns && !release && !sharing && connect(() => {}), OPEN_TIMEOUT_MS);
   locks
-    .request(name, { ifAvailable: true }, (lock) => {
-      if (own !== signIns || loading) return;
-      return lock ? new Promise<void>(connect) : load();
-    })
+    .request(
+      name,
+      { ifAvailable: true },
+      (lock) => own === signIns && !loading && (lock ? new Promise<void>(connect) : load()),
+    )
     .catch(load);
 }
 
@@ -240,10 +242,10 @@ export function watchPage(): void {
   addEventListener("resume", retry, true);
   addEventListener("visibilitychange", () => handleVisibility(HIDDEN_MS), true);
   // A page opened in a background tab has no event stream until it is visible.
-  handleVisibility(0);
+  handleVisibility();
 }
 
-function handleVisibility(ms: number): void {
+function handleVisibility(ms?: number): void {
   clearTimeout(hideTimer);
   if (!document.hidden) resumeStream();
   // Over HTTP/1.x a browser has six connections per site, shared by all tabs: six event streams would block every other request.
@@ -265,8 +267,8 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
   for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
     if (signal.aborted) return;
     if (attempt === controller) startWatchdog(IDLE_TIMEOUT_MS);
-    // If an event cannot be read, no listener has moved: the next request gets all of them again.
-    const frames = lines.flatMap((line): Frame[] => {
+    // If a message cannot be read, no listener has moved: the next request gets all of them again.
+    const frames = lines.flatMap((line): Frame | Frame[] => {
       const complete = parse(line);
       if (!complete) return [];
       succeed(request, controller);
@@ -289,7 +291,12 @@ async function stream(request: LiveRequest, controller: AbortController): Promis
         );
       }
       // Once the next request is sent, it contains the versions of the displays: they take nothing more from this one.
-      return text && attempt === controller ? [{ channel, event, content: JSON.parse(text) }] : [];
+      try {
+        if (attempt === controller) return { channel, event, content: JSON.parse(text as string) };
+      } catch {
+        // A ping, or an event of a newer server.
+      }
+      return [];
     });
     share(frames);
   }
@@ -349,7 +356,7 @@ function advance({ subscriptions }: LiveRequest, id: string, content: Partial<Fr
     if (!position || !(isEnded || isLater(to, position))) return [];
     const frame = { ...subscription, to, ...content };
     subscription.position = isEnded ? "" : to;
-    return [frame];
+    return frame;
   });
 }
 
