@@ -13,6 +13,11 @@ async function check(code: string, decorator: { legacy?: boolean } = {}): Promis
 it.each([
   ["type A = 1;\nclass Counts {\n  accessor total = 0;\n}", { line: 3, column: 2 }, "`accessor` fields"],
   ["const log = (fn: unknown) => fn;\nclass Counts {\n  @log() add() {}\n}", { line: 3, column: 2 }, "Decorators"],
+  [
+    "const link = (fn: unknown) => fn;\nclass Counts {\n  /* a */ @link add() {}\n}",
+    { line: 3, column: 10 },
+    "Decorators",
+  ],
   ["const sealed = (fn: unknown) => fn;\n@sealed\nclass Counts {}", { line: 2, column: 0 }, "Decorators"],
 ])("rejects what Node does not run, with its line in the source: %j", async (code, location, message) => {
   const error = await compileErrorOf(() => check(code));
@@ -22,6 +27,7 @@ it.each([
 
 it("accepts decorators that were compiled, and other code with these characters", async () => {
   await check("const log = (fn: any) => fn;\nclass Counts {\n  @log add() {}\n}", { legacy: true });
+  await check("/** Adds {@link b}.\n * @param a a@b */\n// @ts-ignore\nexport const add = (a: number) => a;");
   await check('const accessor = "a@example.org";\nexport const fields = { accessor };');
   expect(() => rejectUnsupportedSyntax("const @ = 1", () => ({ file: "/a.ts", code: "" }))).not.toThrow();
 });

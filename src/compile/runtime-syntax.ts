@@ -15,8 +15,8 @@ import {
   walk,
 } from "./syntax/index.ts";
 
-/** Matches all code that may have a decorator or an accessor. Few modules match, so that few are parsed. */
-const MAY_BE_UNSUPPORTED = /@|\baccessor\b/;
+/** Matches all code that may have a decorator or an accessor. Few modules match, so that few are parsed: tags of comments do not. */
+const MAY_BE_UNSUPPORTED = /(?<!\* |\/\/ |[\w-])@(?<!\{@(?=link ))|\baccessor\b/;
 
 /**
  * Rejects decorators and accessors that are left after compilation: neither Node nor browsers run them. Those of TypeScript

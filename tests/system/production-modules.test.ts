@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
+import { hasTopLevelAwait } from "../../src/cli/build/server.ts";
 
 const DIST = join(repository, "dist");
 
@@ -53,5 +54,14 @@ describe("the development panel", () => {
 
   it("is imported by the development server", () => {
     expect(panelModules(reachableModules(["cli/index.js"]))).toContain("panel/index.js");
+  });
+});
+
+describe("the modules of a production server", () => {
+  it("await nothing while they are loaded, so that builds do not parse them", () => {
+    const awaiting = [...reachableModules(entryPoints())].filter((file) =>
+      hasTopLevelAwait(readFileSync(join(DIST, file), "utf8")),
+    );
+    expect(awaiting).toEqual([]);
   });
 });

@@ -45,6 +45,11 @@ export function chunkGroupOf(id: string, distFolders: readonly string[]): ChunkG
   return PREACT.test(file) || VIRTUAL_MODULE.test(file) ? "runtime" : undefined;
 }
 
+/** Returns whether a module is a built file of this package. @param distFolders see {@link ownDistFolders} */
+export function isOwnModule(id: string, distFolders: readonly string[]): boolean {
+  return fileInDist(normalize(id), distFolders) !== undefined;
+}
+
 function fileInDist(file: string, distFolders: readonly string[]): string | undefined {
   const folder = distFolders.find((distFolder) => file.startsWith(distFolder)) ?? OWN_PACKAGE.exec(file);
   if (folder === null) return undefined;

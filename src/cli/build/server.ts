@@ -10,6 +10,7 @@ import { projectName } from "../../config/index.ts";
 import type { Manifest } from "../../server/index.ts";
 import type { FixedOptions } from "../errors/index.ts";
 import type { ModuleGraph } from "../modules/index.ts";
+import { isOwnModule, ownDistFolders } from "./chunk-groups.ts";
 import { hashedNames } from "./kept-assets.ts";
 
 /** The modules of the server's build, and their imports. */
@@ -74,6 +75,7 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
   let hashed: readonly string[] = [];
   // Random, so that no text from a user can contain it and be replaced on a page.
   const assetBase = `/${randomBytes(12).toString("hex")}/`;
+  const distFolders = ownDistFolders(root);
   const plugin: Plugin = {
     name: "tsweb:server-build",
     enforce: "pre",
@@ -103,7 +105,9 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
       order: "post",
       handler(options, bundle) {
         const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
-        needsOneFile = chunks.length > 1 && [...this.getModuleIds()].some((id) => awaitsAtLoad(this.getModuleInfo(id)));
+        const awaitsAtLoad = (id: string) =>
+          !isOwnModule(id, distFolders) && hasTopLevelAwait(this.getModuleInfo(id)?.code ?? "");
+        needsOneFile = chunks.length > 1 && [...this.getModuleIds()].some(awaitsAtLoad);
         if (needsOneFile) for (const name of Object.keys(bundle)) delete bundle[name];
         hasAssetUrls = chunks.some(({ code }) => code.includes(assetBase));
         hashed = hashedNames(bundle, options);
@@ -131,10 +135,6 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
     hashedAssets: () => hashed.filter((name) => assets.has(name)).map((name) => `/${name}`),
     assetBase: () => (hasAssetUrls ? assetBase : undefined),
   };
-}
-
-function awaitsAtLoad(module: Rolldown.ModuleInfo | null): boolean {
-  return hasTopLevelAwait(module?.code ?? "");
 }
 
 /** Moves the browser's files out of the server's bundle. Style sheets are built with the browser's scripts. */
@@ -187,12 +187,19 @@ function serverConfig(root: string, isOneFile: boolean): InlineConfig {
  * @param code JavaScript, without types and JSX
  */
 export function hasTopLevelAwait(code: string): boolean {
-  if (!/\bawait\b/.test(code)) return false;
+  if (!/\bawait\b/.test(code) || isCommonJs(code)) return false;
   try {
     return containsAwait(parseAst(code, { lang: "js", sourceType: "module" }));
   } catch {
     return true;
   }
+}
+
+/** Returns whether code is surely CommonJS, which cannot await at the top level. Parsing it would take long: the clients of the buses are large. */
+function isCommonJs(code: string): boolean {
+  return (
+    /^(?:module\.)?exports\b|^Object\.defineProperty\(exports,/m.test(code) && !/^\s*(?:import|export)\b/m.test(code)
+  );
 }
 
 function containsAwait(node: unknown): boolean {

@@ -15,6 +15,7 @@ describe("a module awaits while it is loaded", () => {
     "class A { static [await name()]() {} }",
     "const f = () => 1, g = await f();",
     "const a = await(b);",
+    "import b from './b.js';\nexports.a = await b;",
   ])("in %s", (code) => expect(hasTopLevelAwait(code)).toBe(true));
 
   it("in code that cannot be parsed, when unsure", () => expect(hasTopLevelAwait("await await = ;")).toBe(true));
@@ -30,5 +31,7 @@ describe("a module does not await while it is loaded", () => {
     "class A { async f() { await g(); } x = async () => await g(); static { void (async () => { await g() })() } }",
     "const o = { async f() { await g(); }, await: 1 }; o.await;",
     "(async () => { await g(); })();",
+    "exports.start = start; async function start() { await g(); }",
+    "Object.defineProperty(exports, '__esModule', { value: true });\nasync function start() { await g(); }",
   ])("in %s", (code) => expect(hasTopLevelAwait(code)).toBe(false));
 });
