@@ -35,8 +35,11 @@ interface Watch {
   stop: (() => void) | null;
 }
 
-/** How long to wait before a listener is added to a new bus again, after that has failed. */
-const WATCH_RETRY_MS = 1_000;
+/** How long to wait before a listener is added to a new bus again, or a sign-out is published again, after that has failed. */
+const RETRY_MS = 1_000;
+
+/** How long a sign-out is published again: after that, no event stream from before it is open. */
+const SIGN_OUT_MS = 300_000;
 
 /** The state of a bus. `unknown`: a bus of the application that does not report it. */
 export type BusState = "memory" | "reachable" | "unreachable" | "unknown";
@@ -219,7 +222,7 @@ export class AppBus {
         return;
       } catch {
         // The read that the listener makes fails too, and is logged.
-        await pause(WATCH_RETRY_MS, undefined, { ref: false });
+        await pause(RETRY_MS, undefined, { ref: false });
       }
     }
   }
@@ -259,17 +262,24 @@ export class AppBus {
     );
   }
 
-  /** Removes the pages of a sign-in from all channels at once, and notifies the other processes. Never rejects. */
+  /**
+   * Removes the pages of a sign-in from all channels at once, and notifies the other processes, which also end its live queries: again
+   * while the bus does not respond. Never rejects.
+   */
   async signedOut(tag: string): Promise<void> {
-    const inUse = this.#inUse;
-    // The bus in memory is of this process only, so nothing is to be done if nobody was present here.
-    if (inUse.#isClosed || (inUse.state === "memory" && !inUse.#presence)) return;
-    const bus = this.open();
-    if (bus.presence) return this.presence.signedOut(tag);
-    try {
-      await bus.publish(SIGN_OUTS, JSON.stringify(tag));
-    } catch {
-      // The live queries of the sign-in end with their event streams, within five minutes.
+    for (const startMs = performance.now(); performance.now() - startMs < SIGN_OUT_MS; ) {
+      const inUse = this.#inUse;
+      // The bus in memory is of this process only, so nothing is to be done if nobody was present here.
+      if (inUse.#isClosed || (inUse.state === "memory" && !inUse.#presence)) return;
+      try {
+        const bus = this.open();
+        if (bus.presence) this.presence.removeSignIn(tag);
+        await bus.publish(SIGN_OUTS, JSON.stringify(tag));
+        return;
+      } catch (error) {
+        inUse.#presence?.busFailed(error);
+        await pause(RETRY_MS, undefined, { ref: false });
+      }
     }
   }
 

@@ -66,7 +66,7 @@ export class PresenceRooms {
     const existing = this.#rooms.get(channel);
     if (existing) return existing;
     const { bus, store } = this;
-    const onBusFailure = (error: unknown) => this.#busFailed(error);
+    const onBusFailure = (error: unknown) => this.busFailed(error);
     const isReachable = () => bus.isReachable !== false;
     const places = this.#places;
     const room = new PresenceRoom(channel, { store, holder: this.#holder, places, isReachable, onBusFailure });
@@ -85,7 +85,7 @@ export class PresenceRooms {
     try {
       if (!this.#rooms.has(channel) && (await this.store.isEmpty(channel))) return EMPTY_LIST;
     } catch (error) {
-      this.#busFailed(error);
+      this.busFailed(error);
       return UNKNOWN_LIST;
     }
     const room = this.open(channel);
@@ -122,10 +122,21 @@ export class PresenceRooms {
     return true;
   }
 
-  /** Removes the pages of a sign-in at once, in every process. Never rejects. */
-  async signedOut(tag: string): Promise<void> {
-    this.#removeSignIn(tag);
-    await this.bus.publish(SIGN_OUTS, JSON.stringify(tag)).catch((error: unknown) => this.#busFailed(error));
+  /** Removes the pages of a sign-in at once, those that this process holds. */
+  removeSignIn(tag: string): void {
+    for (const room of this.#rooms.values()) room.removeSignIn(tag);
+  }
+
+  /** Logs a failure of the bus, at most once a minute. */
+  busFailed(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
+    this.#loggedAtMs = now;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.log.warn(
+      { err: error },
+      `Presence is out of date, because the bus did not respond; retrying. ${reason}`,
+    );
   }
 
   /** Ends all rooms. The bus stays open. */
@@ -137,29 +148,25 @@ export class PresenceRooms {
     await Promise.all(rooms.map((room) => room.close()));
   }
 
-  #removeSignIn(tag: string): void {
-    for (const room of this.#rooms.values()) room.removeSignIn(tag);
-  }
-
   #watchSignOuts(): void {
     if (!this.#watching) {
       this.#mayMissSignOuts = true;
       this.#watching = this.bus.watch(SIGN_OUTS, (entry) => {
-        if (entry?.data !== undefined) this.#removeSignIn(JSON.parse(entry.data));
+        if (entry?.data !== undefined) this.removeSignIn(JSON.parse(entry.data));
         if (!entry)
           this.#mayMissSignOuts = true; // the next tick reads them
         else if (!this.#mayMissSignOuts) this.#signOutsEnd = entry.position;
       });
       this.#watching.catch((error: unknown) => {
         this.#watching = undefined; // the next tick tries again
-        this.#busFailed(error);
+        this.busFailed(error);
       });
     }
     if (!this.#mayMissSignOuts) return;
     this.#mayMissSignOuts = false;
     this.#readSignOuts(this.#watching).catch((error: unknown) => {
       this.#mayMissSignOuts = true;
-      this.#busFailed(error);
+      this.busFailed(error);
     });
   }
 
@@ -170,7 +177,7 @@ export class PresenceRooms {
     for (let hasMore = this.#signOutsEnd !== undefined; hasMore; ) {
       // After a gap, the oldest ones are not stored any more: they are a day old.
       const { messages, end, more } = await this.bus.read(SIGN_OUTS, this.#signOutsEnd ?? "", READ_LIMIT);
-      for (const { data } of messages) this.#removeSignIn(JSON.parse(data));
+      for (const { data } of messages) this.removeSignIn(JSON.parse(data));
       this.#signOutsEnd = end;
       hasMore = more;
     }
@@ -199,17 +206,6 @@ export class PresenceRooms {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#unwatch();
-  }
-
-  #busFailed(error: unknown): void {
-    const now = performance.now();
-    if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
-    this.#loggedAtMs = now;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#options.log.warn(
-      { err: error },
-      `Presence is out of date, because the bus did not respond; retrying. ${reason}`,
-    );
   }
 }
 

@@ -259,11 +259,33 @@ describe("a poll with a token", () => {
 
 it("is an error on a bus of the application that does not store who is present", async () => {
   const { presence: _, ...bus } = memory();
+  const publish = vi.fn().mockResolvedValue("p.1");
   const app = new AppBus({ busUrl: undefined, busNamespace: "", log: recordedLog().log, fingerprints: [] });
-  app.set(bus as Bus);
+  app.set({ ...bus, publish } as Bus);
   expect(() => app.presence).toThrow(
     "presence: the bus that realtime.use_bus has installed does not store who is present. Implement the property presence of " +
       "Bus, or use redis(url) of tsweb/redis or nats(url) of tsweb/nats.",
   );
   await expect(app.signedOut("tag")).resolves.toBeUndefined();
+  expect(publish).toHaveBeenCalledTimes(1); // for live queries
+});
+
+it("ends in every process after a sign-out, also if the bus did not respond when the user signed out", async () => {
+  const bus = memory();
+  const { log, lines } = recordedLog();
+  const createAppBus = () => {
+    const appBus = new AppBus({ busUrl: undefined, busNamespace: "", log, fingerprints: [] });
+    appBus.set(bus);
+    return appBus;
+  };
+  const [own, other] = [createAppBus(), createAppBus()];
+  const member = { channel: "board:1", id: "page", user: "alice", data: "null", tag: "tag", issuedAt: 1, expiresAt: 2 };
+  other.presence.hold({ ...member, expired: false }, { client: "u:alice", watchEnd: () => () => undefined });
+  await vi.waitFor(async () => expect(await own.presence.store.isEmpty("board:1")).toBe(false));
+
+  vi.spyOn(bus, "publish").mockRejectedValueOnce(new Error("The bus did not store the message within 10 s."));
+  await own.signedOut("tag");
+  await vi.waitFor(async () => expect(await own.presence.store.isEmpty("board:1")).toBe(true));
+  expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining("Presence is out of date")]);
+  for (const appBus of [own, other]) await appBus.closePresence();
 });
