@@ -233,6 +233,23 @@ describe("a call of an idempotent function", () => {
     expect(count.runs).toBe(2);
   });
 
+  it("is refused at once as not known if the memory of all outcomes was used up during its first run", async () => {
+    const write = vi.spyOn(MemoryOutcomes.prototype, "write");
+    const claim = vi.spyOn(MemoryOutcomes.prototype, "claim");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { call, count } = createOnceApp(async (text) => {
+      const store = claim.mock.contexts[0] as MemoryOutcomes;
+      await store.claim("others", "x".repeat((MAX_STORED_BYTES - store.bytes - 512) / 2));
+      return text;
+    });
+    expect((await call("a", KEY)).body).toEqual({ result: "a" });
+    await vi.waitFor(() => expect(write.mock.settledResults.map(({ type }) => type)).toEqual(["rejected", "fulfilled"]));
+    claim.mockClear();
+    const second = await call("a", KEY);
+    expect([second.status, second.body.error.details]).toEqual([409, { unknown: true }]);
+    expect([count.runs, claim.mock.calls.length]).toEqual([1, 1]); // it has not waited for the first run
+  });
+
   it("keeps small outcomes and no large ones while half of the memory of all outcomes is used [ONCE-16]", async () => {
     const write = vi.spyOn(MemoryOutcomes.prototype, "write");
     onTestFinished(() => void vi.restoreAllMocks());

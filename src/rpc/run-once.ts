@@ -112,8 +112,10 @@ async function runWithKey(
     if (!isStarted || sessionId(context) !== sid) await outcomes.remove(record);
     else await outcomes.write(record, await textToKeep(run, outcome, { outcomes, own }));
   } catch (error) {
-    // The function has run, so its outcome is the response. To later sendings, it is not known.
+    // The function has run, so its outcome is the response. To later sendings, it is not known: a full store replaces a claim by
+    // this shorter text, so that they do not wait. Otherwise they wait for a run that has ended.
     settings.log.warn({ err: error }, `The outcome of ${definition.signature.name} could not be kept`);
+    if (isStarted) outcomes.write(record, UNKNOWN).catch(() => undefined);
   }
   return outcome;
 }
