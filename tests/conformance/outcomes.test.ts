@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
 import type { OutcomeStore } from "../../src/backends/index.ts";
@@ -100,6 +101,33 @@ describe("outcomes in memory", () => {
   });
 });
 
+describe("outcomes in Redis", () => {
+  it("are sent again while the memory of Redis is used up, and further submissions are refused, and do not run", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined); // the error of Redis
+    const server = await RedisServer.start();
+    const run = vi.fn((text: string) => text);
+    const save = compiledServer("save", run, { params: { text: "any" }, options: { idempotent: true } });
+    const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_BUS_URL: server.url };
+    const app = createTestApp({ save }, { rate: false, env });
+    const client = server.client();
+    const call = (key: string) => callOverHttp(app, "save", { text: "a" }, { headers: { "idempotency-key": key } });
+    const [first, second] = [randomUUID(), randomUUID()];
+    try {
+      expect(await call(first)).toMatchObject({ status: 200 });
+      await client.config("SET", "maxmemory-policy", "noeviction", "maxmemory", "1");
+      expect(await call(first)).toMatchObject({ status: 200 });
+      expect(await call(second)).toMatchObject({ status: 500 });
+      expect(run).toHaveBeenCalledTimes(1);
+      await client.config("SET", "maxmemory", "0");
+      expect(await call(second)).toMatchObject({ status: 200 });
+      expect(run).toHaveBeenCalledTimes(2);
+    } finally {
+      await app.close();
+      await server.stop();
+    }
+  });
+});
+
 describe("outcomes in NATS", () => {
   it("are refused by a full stream, which drops none", async () => {
     const server = await NatsServer.start();
@@ -121,6 +149,9 @@ describe("outcomes in NATS", () => {
       );
       expect(performance.now() - startMs).toBeLessThan(1_000); // it is not retried for 2 s
       for (const key of ["first", "second"]) expect(await store.claim(key, "")).toHaveLength(500);
+      await expect(store.write("second", "x".repeat(1_000))).rejects.toThrow(/take the maximum bytes/);
+      await store.write("second", "!"); // shorter than what is stored
+      expect(await store.claim("second", "")).toBe("!");
     } finally {
       await connection.close();
       await bus.close();
