@@ -243,7 +243,9 @@ describe("a call of an idempotent function", () => {
       return text;
     });
     expect((await call("a", KEY)).body).toEqual({ result: "a" });
-    await vi.waitFor(() => expect(write.mock.settledResults.map(({ type }) => type)).toEqual(["rejected", "fulfilled"]));
+    await vi.waitFor(() =>
+      expect(write.mock.settledResults.map(({ type }) => type)).toEqual(["rejected", "fulfilled"]),
+    );
     claim.mockClear();
     const second = await call("a", KEY);
     expect([second.status, second.body.error.details]).toEqual([409, { unknown: true }]);
