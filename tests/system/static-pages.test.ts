@@ -56,6 +56,31 @@ it("static pages are rendered by the build, and served as files with the headers
   }
 });
 
+it.each([
+  ["1", "max-age=31536000"],
+  [undefined, null],
+])(
+  "_headers has what the server sends, if the build and the server have WEB_COOKIE_SECURE=%s",
+  async (secure, hsts) => {
+    const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": PAGES });
+    const env = { WEB_COOKIE_SECURE: secure };
+    expect((await runTsweb(project.dir, ["build"], env)).code).toBe(0);
+    const [block = ""] = readFileSync(project.file("dist/client/_headers"), "utf8").split("\n\n");
+    const [path = "", ...lines] = block.split("\n");
+    const listed = lines.map((line) => /^ {2}([^:]+): (.*)$/.exec(line)?.slice(1) as [name: string, value: string]);
+    const app = await AppProcess.start(project.dir, { ...sharedEnv(), ...env });
+    try {
+      const { headers } = await fetch(app.address + path);
+      expect(listed).toEqual(listed.map(([name]) => [name, headers.get(name)]));
+      const value = headers.get("strict-transport-security");
+      expect([value, listed.some(([name]) => name === "strict-transport-security")]).toEqual([hsts, hsts !== null]);
+    } finally {
+      await app.stop();
+      project.remove();
+    }
+  },
+);
+
 it("a build without a static page runs no code of the application", async () => {
   const pages = 'import { page } from "tsweb"; export const home = page("/", () => <main>home</main>);';
   const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
