@@ -80,7 +80,7 @@ describe("an application", () => {
 describe("the package", () => {
   const load = async (error?: Error) => {
     if (error) vi.doMock("@opentelemetry/api", () => Promise.reject(error));
-    return (await import("./tracing.ts")).loadTelemetryApi();
+    return (await import("./telemetry-api.ts")).loadTelemetryApi();
   };
 
   it("is loaded once", async () => {
@@ -91,7 +91,7 @@ describe("the package", () => {
 });
 
 describe("an import of the package that fails", async () => {
-  const { isMissing } = await import("./tracing.ts");
+  const { isMissing } = await import("./telemetry-api.ts");
 
   it.each([
     Object.assign(new Error("Cannot find package '@opentelemetry/api'"), { code: "ERR_MODULE_NOT_FOUND" }),
