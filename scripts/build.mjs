@@ -1,8 +1,8 @@
 // Builds the package: compiles src/ to dist/, file by file, so that stacks and types refer to the original files. The
-// commands and the compile step are bundled then.
-// --clean deletes the files of earlier builds first.
+// commands and the compile step are bundled then. Files of modules that src/ had at an earlier build are removed.
+// --clean deletes all files of earlier builds first.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSync } from "vite";
@@ -35,12 +35,24 @@ for (const file of ["browser/islands.js", "cli/index.js"]) {
   writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));
 }
 
+removeStaleFiles(`${root}/dist`);
 removeDocblocks(`${root}/dist`);
 writeTemplates(root, `${root}/dist/cli/templates`);
 copyCreatePackage(root);
 await bundleCommands(join(root, "dist"));
 if (status !== 0) process.exit(status ?? 1);
 buildPanel(root);
+
+/** Removes the files of modules that src/ no longer has: npm would pack them. Bundles have no modules in src/, and stay. */
+function removeStaleFiles(dist) {
+  const isBundle = (name) => /^(?:cli\/(?:bundles|templates)|development|panel\/app|\.compile-cache)\//.test(name);
+  const hasSource = (path) =>
+    [".ts", ".tsx", ".d.ts"].some((extension) => existsSync(join(root, "src", path) + extension));
+  for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
+    const [, path] = /^(.*?)(?:\.d\.ts|\.js)$/.exec(name.replaceAll("\\", "/")) ?? [];
+    if (path !== undefined && !isBundle(path) && !hasSource(path)) rmSync(join(dist, name));
+  }
+}
 
 /** Removes the docblocks of scripts: editors read those of the declarations, and they would be a quarter of all scripts. */
 function removeDocblocks(folder) {

@@ -1,7 +1,7 @@
 /**
  * The public API, name by name. A name that is added or removed is a decision: it is written here and in CHANGELOG.md.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
@@ -38,6 +38,18 @@ describe("the package", () => {
       "tsweb/islands",
       "tsweb/package.json",
     ]);
+  });
+
+  it("has no declarations of modules that were removed from src/", () => {
+    const declarations = readdirSync(join(repository, "dist"), { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".d.ts") && !name.startsWith(".compile-cache"),
+    );
+    const hasSource = (name: string) =>
+      [".ts", ".tsx", ".d.ts"].some((extension) =>
+        existsSync(join(repository, "src", name.replace(".d.ts", extension))),
+      );
+    expect(declarations).toContain("app.d.ts");
+    expect(declarations.filter((name) => !hasSource(name))).toEqual([]);
   });
 
   it("has no built file with a path of the machine that has built it", () => {
