@@ -2,14 +2,13 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import type { Subscription } from "@nats-io/transport-node";
 import type { JetStreamContext } from "./connector.ts";
 import type { DeliveryInfo } from "./position.ts";
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** How often an idle server sends a heartbeat. */
 export const HEARTBEAT_MS = 1_000;
 
 /** After how long the server removes a consumer whose subscriber is disconnected. */
 const INACTIVE_THRESHOLD_MS = 30_000;
-
-const NANOSECONDS = 1_000_000; // per millisecond
 
 /** A consumer on the server, and the subscription to its deliveries. */
 export interface ActiveConsumer {
@@ -72,8 +71,8 @@ export function consumerConfig(
       ? { deliver_policy: "new" }
       : { deliver_policy: "by_start_sequence", opt_start_seq: startSeq }),
     ...(subjects ? { filter_subjects: [...subjects] } : {}),
-    ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
-    ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
+    ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NS_PER_MS },
+    ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NS_PER_MS },
     ...{ mem_storage: true, num_replicas: 1 },
   };
 }

@@ -24,7 +24,8 @@ import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
 import { type NatsRevocationStore, type NatsRevocationsOptions, natsRevocations } from "./revocations.ts";
 import { readFingerprints, secretsStreamName, storeFingerprints } from "./secrets.ts";
-import { isStreamFull, isStreamNotFound } from "./stream.ts";
+import { isNoResponders, isStreamFull, isStreamNotFound } from "./stream.ts";
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** The options of {@link nats}. `hours`, `bytes` and `replicas` configure the stream if it does not exist yet. */
 export interface NatsOptions {
@@ -60,8 +61,6 @@ const MIN_DUPLICATE_WINDOW_MS = 30_000;
 
 /** How long before the end of that time a message is sent for the last time: clocks and requests take some of it. */
 const RESEND_MARGIN_MS = 10_000;
-
-const NANOSECONDS = 1_000_000; // per millisecond
 
 const REFUSED =
   "NATS refuses a consumer with filter_subjects. This process receives the messages of all channels, which costs more CPU " +
@@ -121,14 +120,14 @@ class NatsBus implements Bus {
     this.#connector = new NatsConnector(url, {
       stream: {
         ...{ name: stream, subjects: [`${this.#subjectPrefix}*`], storage: "file" },
-        ...{ max_age: Math.round(maxAgeMs) * NANOSECONDS, max_bytes: bytes, discard: "old" },
-        ...{ duplicate_window: Math.min(DUPLICATE_WINDOW_MS, maxAgeMs) * NANOSECONDS },
+        ...{ max_age: Math.round(maxAgeMs) * NS_PER_MS, max_bytes: bytes, discard: "old" },
+        ...{ duplicate_window: Math.min(DUPLICATE_WINDOW_MS, maxAgeMs) * NS_PER_MS },
         // Messages are removed from the start of the stream only. So if the message at a position is stored,
         // all messages after it are stored too.
         ...{ deny_delete: true, deny_purge: true },
       },
       markerSubject,
-      minDuplicateWindowNs: MIN_DUPLICATE_WINDOW_MS * NANOSECONDS,
+      minDuplicateWindowNs: MIN_DUPLICATE_WINDOW_MS * NS_PER_MS,
       replicas,
       log: logger,
       beforeUse: () => this.#secretsCheck.run(),
@@ -316,11 +315,6 @@ class NatsBus implements Bus {
   #subjectOf(channel: string): string {
     return this.#subjectPrefix + encodeSubjectToken(channel);
   }
-}
-
-/** Returns whether an error means that no stream listens to the subject. */
-function isNoResponders(error: unknown): boolean {
-  return error instanceof Error && ["JetStreamNotEnabled", "NoRespondersError"].includes(error.name);
 }
 
 /**

@@ -2,8 +2,7 @@ import type { StreamConfig } from "@nats-io/jetstream";
 import { OUTCOME_MS, type OutcomeStore } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
 import { describeCreationError, isStreamFull, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
-
-const NANOSECONDS = 1_000_000; // per millisecond
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** The bytes of all records. The server refuses further ones above it. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -78,7 +77,7 @@ async function prepareStream(
   }
   const config = {
     ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "new" },
-    ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NANOSECONDS },
+    ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NS_PER_MS },
   } satisfies Partial<StreamConfig>;
   await untilDisconnect(manager.streams.add(config)).catch(async (error: unknown) => {
     const failure = describeCreationError(error, config);

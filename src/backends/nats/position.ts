@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import { formatBase36, isProducerId, type Position, parseBase36 } from "../bus/index.ts";
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** A point in the stream, which all channels share. */
 export interface StreamOffset {
@@ -104,6 +105,6 @@ export function parseDelivery(reply: string | undefined): DeliveryInfo | undefin
   const streamSequence = Number(tokens[start]);
   const consumerSequence = Number(tokens[start + 1]);
   return Number.isSafeInteger(streamSequence) && Number.isSafeInteger(consumerSequence)
-    ? { streamSequence, consumerSequence, storedAtMs: Number(tokens[start + 2]) / 1_000_000 }
+    ? { streamSequence, consumerSequence, storedAtMs: Number(tokens[start + 2]) / NS_PER_MS }
     : undefined;
 }

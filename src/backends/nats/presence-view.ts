@@ -5,8 +5,6 @@
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PresenceState, PresenceWatch } from "../bus/index.ts";
 
-export const NANOSECONDS = 1_000_000; // per millisecond
-
 /** The texts that mark a member as removed: by its holder, and regardless of its holder. */
 export const REMOVED = "";
 export const REMOVED_BY_ID = "-";
@@ -90,12 +88,6 @@ export function parseMember(text: string): { readonly holder: string; readonly v
 
 export function stateOf(message: StoredMessage | undefined): PresenceState | null {
   return message && message.text !== "" ? { json: message.text, order: message.seq } : null;
-}
-
-/** Returns when the server has stored a delivered message, in milliseconds: the last token but one of the first nine. */
-export function timeOf(reply: string | undefined): number {
-  const tokens = reply?.split(".") ?? [];
-  return Math.floor(Number(tokens[tokens.length > 9 ? 9 : 7]) / NANOSECONDS);
 }
 
 /** Runs requests, a number of them at a time. */

@@ -8,7 +8,6 @@ import {
   discard,
   formatMember,
   LimitedQueue,
-  NANOSECONDS,
   newView,
   notify,
   parseMember,
@@ -16,11 +15,11 @@ import {
   REMOVED_BY_ID,
   type StoredMessage,
   stateOf,
-  timeOf,
   untilDelivered,
   type View,
 } from "./presence-view.ts";
 import { describeCreationError, isNoResponders, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** How long the server stores a message: NATS 2.9 has no time limit for a single one, so leases are compared by readers. */
 const MAX_AGE_MS = 900_000;
@@ -191,7 +190,7 @@ export class NatsPresence implements PresenceStore {
   async #openStream({ manager, replicas, untilDisconnect }: ConnectionContext): Promise<void> {
     const config = {
       ...{ name: this.#stream, subjects: [`${this.#prefix}>`], storage: "memory", num_replicas: replicas },
-      ...{ max_msgs_per_subject: 1, max_age: MAX_AGE_MS * NANOSECONDS, max_bytes: MAX_BYTES, discard: "old" },
+      ...{ max_msgs_per_subject: 1, max_age: MAX_AGE_MS * NS_PER_MS, max_bytes: MAX_BYTES, discard: "old" },
     } satisfies Partial<StreamConfig>;
     try {
       await untilDisconnect(manager.streams.info(this.#stream));
@@ -317,8 +316,8 @@ export class NatsPresence implements PresenceStore {
         manager.consumers.add(this.#stream, {
           ...{ deliver_subject: inbox, deliver_policy: "last_per_subject", ack_policy: "none", max_deliver: 1 },
           filter_subject: this.#subjectOf(view.channel, "*"),
-          ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
-          ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS, mem_storage: true, num_replicas: 1 },
+          ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NS_PER_MS },
+          ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NS_PER_MS, mem_storage: true, num_replicas: 1 },
         }),
       );
       active.remove = () => manager.consumers.delete(this.#stream, name);
@@ -351,8 +350,9 @@ export class NatsPresence implements PresenceStore {
     if (delivery.consumerSequence !== active.consumerSequence + 1) return false;
     active.consumerSequence = delivery.consumerSequence;
     const token = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    this.#record(view, token, { seq: delivery.streamSequence, atMs: timeOf(message.reply), text: message.string() });
-    active.seq = delivery.streamSequence;
+    const { streamSequence: seq, storedAtMs } = delivery;
+    this.#record(view, token, { seq, atMs: Math.floor(storedAtMs), text: message.string() });
+    active.seq = seq;
     for (const resume of active.waiting) resume();
     return true;
   }

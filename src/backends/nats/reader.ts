@@ -13,6 +13,7 @@ import {
   type StreamOffset,
 } from "./position.ts";
 import { StaleAnswerError } from "./stream.ts";
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** The parameters of {@link NatsReader.read}. */
 export interface ReadRequest {
@@ -266,8 +267,6 @@ const BATCH_TIMEOUT_MS = 900;
 /** What a message has besides its data, at most: subjects of 280 bytes, and its headers. */
 const OVERHEAD_BYTES = 800;
 
-const NANOSECONDS = 1_000_000; // per millisecond
-
 /**
  * Reads the next messages of one subject with three requests, by a consumer that exists for one batch. It may return fewer
  * than there are: the caller reads the rest one by one, which also finds the end. It leaves none out between those that it
@@ -282,7 +281,7 @@ export async function readBatch(context: JetStreamContext, request: BatchRequest
     const { name } = await consumers.add(stream, {
       ...{ ack_policy: "none", max_deliver: 1, filter_subject: subject },
       ...{ deliver_policy: "by_start_sequence", opt_start_seq: startSeq },
-      ...{ mem_storage: true, num_replicas: 1, inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
+      ...{ mem_storage: true, num_replicas: 1, inactive_threshold: INACTIVE_THRESHOLD_MS * NS_PER_MS },
     });
     const messages = await pull(context, name, request);
     // If that fails, the server deletes it because nothing uses it.

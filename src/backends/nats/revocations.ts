@@ -12,8 +12,9 @@ import { createProducerId } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
 import { formatMessageId, hashMessageId, isBusMessageId, readMessageId } from "./position.ts";
 import { NatsStream, StaleAnswerError } from "./stream.ts";
+import { NS_PER_MS } from "./stream-config.ts";
 
-const NANOSECONDS = 1_000_000_000; // per second
+const NS_PER_SECOND = 1_000 * NS_PER_MS;
 
 /** How long the server detects duplicate message ids: far longer than an entry is sent again. */
 const DUPLICATE_WINDOW_SECONDS = 120;
@@ -70,11 +71,11 @@ class NatsRevocations implements NatsRevocationStore {
     this.#stream = new NatsStream(
       {
         ...{ name: this.#name, subjects: [this.#subject], storage: "file", discard: "old" },
-        ...{ max_age: KEEP_SECONDS * NANOSECONDS, duplicate_window: DUPLICATE_WINDOW_SECONDS * NANOSECONDS },
+        ...{ max_age: KEEP_SECONDS * NS_PER_SECOND, duplicate_window: DUPLICATE_WINDOW_SECONDS * NS_PER_SECOND },
         ...{ deny_delete: true, deny_purge: true },
       },
       // Nobody notices a revocation that is removed too early: the session would be accepted again.
-      { nats: address, log, markerSubject: this.#subject, keepNs: KEEP_SECONDS * NANOSECONDS },
+      { nats: address, log, markerSubject: this.#subject, keepNs: KEEP_SECONDS * NS_PER_SECOND },
     );
   }
 

@@ -2,8 +2,7 @@ import type { StreamConfig } from "@nats-io/jetstream";
 import { REMEMBER_FINGERPRINT_MS } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
 import { describeCreationError, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
-
-const NANOSECONDS = 1_000_000; // per millisecond
+import { NS_PER_MS } from "./stream-config.ts";
 
 /** How often a claim of an empty namespace is tried again when another process is faster. */
 const MAX_ATTEMPTS = 10;
@@ -84,7 +83,7 @@ function streamOf(namespace: string, replicas: number) {
   const prefix = subjectPrefix(namespace);
   const config = {
     ...{ name, subjects: [`${prefix}*`], storage: "file", num_replicas: replicas, discard: "old" },
-    ...{ max_msgs_per_subject: 1, max_msgs: 64, max_bytes: 65_536, max_age: REMEMBER_FINGERPRINT_MS * NANOSECONDS },
+    ...{ max_msgs_per_subject: 1, max_msgs: 64, max_bytes: 65_536, max_age: REMEMBER_FINGERPRINT_MS * NS_PER_MS },
   } satisfies Partial<StreamConfig>;
   return { name, prefix, config };
 }

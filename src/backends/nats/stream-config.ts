@@ -1,6 +1,9 @@
 import type { StreamConfig } from "@nats-io/jetstream";
 import { ConfigError } from "../../config/index.ts";
 
+/** How many nanoseconds, in which NATS has all times, a millisecond has. */
+export const NS_PER_MS = 1_000_000;
+
 /** A setting of a stream that the bus cannot use. */
 interface Requirement {
   readonly setting: string;

@@ -11,7 +11,7 @@ import {
   type StreamOffset,
   timeOfEpoch,
 } from "./position.ts";
-import { checkStreamConfig, type ExpectedStream } from "./stream-config.ts";
+import { checkStreamConfig, type ExpectedStream, NS_PER_MS } from "./stream-config.ts";
 
 /** The code of the server's error that another message was stored in the meantime. */
 const WRONG_LAST_SEQUENCE = 10_071;
@@ -56,8 +56,6 @@ export interface StreamState {
   readonly maxBytes: number;
   readonly maxMessages: number;
 }
-
-const NANOSECONDS = 1_000_000; // per millisecond
 
 /** The code of the server's error that a cluster has too few servers for the copies of a stream. */
 const NO_SUITABLE_PEERS = 10_005;
@@ -117,7 +115,7 @@ export class NatsStream {
 
   /** For how long the stream detects a message that is sent again, in milliseconds. Known once it was opened. */
   get duplicateWindowMs(): number {
-    return (this.#info?.config.duplicate_window ?? 0) / NANOSECONDS;
+    return (this.#info?.config.duplicate_window ?? 0) / NS_PER_MS;
   }
 
   /** Whether several servers have a copy, so that one of them can answer with an earlier state. */
