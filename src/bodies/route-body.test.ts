@@ -23,7 +23,7 @@ function createApp(work: Work, maxBody = MAX_BODY) {
   const app = createTestApp({ upload }, { rate: false });
   return {
     send: (request: Request, address = "192.0.2.1") => app.fetch(request, { address }),
-    counted: () => [store?.limit.bytes, store?.limit.clients, store?.memoryLimit.clients],
+    counted: () => [store?.limit.bytes, store?.limit.clients, store?.memoryCounts.clients],
   };
 }
 

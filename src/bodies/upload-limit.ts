@@ -1,3 +1,5 @@
+import { ByteCounts } from "../http/index.ts";
+
 /** Why bytes cannot be stored: the client, or the process, has too many. */
 export type FullReason = "client" | "process";
 
@@ -17,7 +19,7 @@ export interface UploadBounds {
  */
 export class UploadLimit {
   readonly bounds: UploadBounds;
-  readonly #bytesByClient = new Map<string, number>();
+  readonly #counts = new ByteCounts();
   #bytes = 0;
 
   constructor(bounds: UploadBounds) {
@@ -26,20 +28,23 @@ export class UploadLimit {
 
   /** Returns why bytes cannot be stored for a client now; `null` if they can. */
   whyFull(key: string, bytes: number): FullReason | null {
-    if ((this.#bytesByClient.get(key) ?? 0) + bytes > this.bounds.maxBytesPerClient) return "client";
+    if (this.#counts.of(key) + bytes > this.bounds.maxBytesPerClient) return "client";
     return this.#bytes + bytes > this.bounds.maxBytes ? "process" : null;
   }
 
   /** Counts bytes of a client. Counts nothing, and returns why, if that would exceed a bound. */
   take(key: string, bytes: number): FullReason | null {
     const reason = this.whyFull(key, bytes);
-    if (reason === null && bytes > 0) this.#add(key, bytes);
-    return reason;
+    if (reason !== null) return reason;
+    this.#counts.take(key, bytes, this.bounds.maxBytesPerClient);
+    this.#bytes += bytes;
+    return null;
   }
 
   /** Releases bytes that were counted before. */
   release(key: string, bytes: number): void {
-    if (bytes > 0) this.#add(key, -bytes);
+    this.#counts.release(key, bytes);
+    this.#bytes -= bytes;
   }
 
   /** The bytes that are counted, of all clients. */
@@ -49,47 +54,6 @@ export class UploadLimit {
 
   /** The number of clients with bytes. */
   get clients(): number {
-    return this.#bytesByClient.size;
-  }
-
-  #add(key: string, bytes: number): void {
-    const total = (this.#bytesByClient.get(key) ?? 0) + bytes;
-    if (total > 0) this.#bytesByClient.set(key, total);
-    else this.#bytesByClient.delete(key);
-    this.#bytes += bytes;
-  }
-}
-
-/**
- * Limits how many bytes of the bodies of routes one client has in memory at once. The maximum depends on the route. A
- * client without such bodies uses no memory.
- *
- * @see docs/protocol.md 2.7
- */
-export class MemoryLimit {
-  readonly #bytesByClient = new Map<string, number>();
-
-  /**
-   * Counts bytes of a client. Returns `false`, and counts nothing, if the client would have too many.
-   *
-   * @param maxBytes the maximum of all bytes of the client
-   */
-  take(key: string, bytes: number, maxBytes: number): boolean {
-    const total = (this.#bytesByClient.get(key) ?? 0) + bytes;
-    if (total > maxBytes) return false;
-    if (total > 0) this.#bytesByClient.set(key, total);
-    return true;
-  }
-
-  /** Releases bytes that were counted before. */
-  release(key: string, bytes: number): void {
-    const total = (this.#bytesByClient.get(key) ?? 0) - bytes;
-    if (total > 0) this.#bytesByClient.set(key, total);
-    else this.#bytesByClient.delete(key);
-  }
-
-  /** The number of clients with bytes. */
-  get clients(): number {
-    return this.#bytesByClient.size;
+    return this.#counts.clients;
   }
 }

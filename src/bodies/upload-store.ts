@@ -2,10 +2,10 @@ import { openAsBlob } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CONNECTION_CLOSE, ContextKey, type RequestContext, RequestError } from "../http/index.ts";
+import { ByteCounts, CONNECTION_CLOSE, ContextKey, type RequestContext, RequestError } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { forgetUploadDirectory, removeLeftovers, uploadDirectory } from "./upload-directory.ts";
-import { type FullReason, MemoryLimit, type UploadBounds, UploadLimit } from "./upload-limit.ts";
+import { type FullReason, type UploadBounds, UploadLimit } from "./upload-limit.ts";
 
 /** The options of an {@link UploadStore}. */
 export interface UploadStoreOptions extends UploadBounds {
@@ -19,7 +19,12 @@ export interface UploadStoreOptions extends UploadBounds {
 /** Stores the large files of requests on disk, within bounds, until the requests have ended. */
 export class UploadStore {
   readonly limit: UploadLimit;
-  readonly memoryLimit = new MemoryLimit();
+  /**
+   * The bytes of the bodies of routes that each client has in memory at once. The maximum depends on the route.
+   *
+   * @see docs/protocol.md 2.7
+   */
+  readonly memoryCounts = new ByteCounts();
   readonly #dir: string;
   readonly #keyOf: (address: string) => string;
   readonly #log: Logger;
@@ -69,12 +74,12 @@ export class UploadStore {
    * @throws RequestError 429 if there are too many
    */
   takeMemory({ address }: RequestContext, bytes: number, maxBytes: number): void {
-    if (!this.memoryLimit.take(this.#keyOf(address), bytes, maxBytes)) throw tooManyBytesInMemoryError(maxBytes);
+    if (!this.memoryCounts.take(this.#keyOf(address), bytes, maxBytes)) throw tooManyBytesInMemoryError(maxBytes);
   }
 
   /** Releases bytes in memory that were counted before. */
   releaseMemory({ address }: RequestContext, bytes: number): void {
-    if (bytes > 0) this.memoryLimit.release(this.#keyOf(address), bytes);
+    this.memoryCounts.release(this.#keyOf(address), bytes);
   }
 
   /** Creates an empty file, which is removed when the request ends. @throws RequestError 503 if that fails */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BodyLimit, formatBytes } from "./body-limit.ts";
+import { BodyLimit, ByteCounts, formatBytes } from "./body-limit.ts";
 
 const byAddress = (address: string) => address;
 
@@ -46,6 +46,32 @@ describe("a limit of body bytes in flight", () => {
         expect(limit.clients).toBe(0);
       }),
     );
+  });
+});
+
+describe("the counts of bytes in memory", () => {
+  it("bounds the bytes of one client by the maximum of the route, and not those of others", () => {
+    const counts = new ByteCounts();
+    expect(counts.take("a", 10, 10)).toBe(true);
+    expect(counts.take("a", 1, 10)).toBe(false);
+    expect(counts.take("a", 10, 20)).toBe(true);
+    expect(counts.take("b", 10, 10)).toBe(true);
+  });
+
+  it("forgets a client whose bytes were released", () => {
+    const counts = new ByteCounts();
+    counts.take("a", 7, 10);
+    counts.release("a", 3);
+    expect([counts.take("a", 7, 10), counts.take("a", 6, 10), counts.clients]).toEqual([false, true, 1]);
+    counts.release("a", 10);
+    expect(counts.clients).toBe(0);
+  });
+
+  it("keeps no entry for a client without bytes", () => {
+    const counts = new ByteCounts();
+    counts.take("a", 0, 10);
+    counts.take("a", 11, 10);
+    expect(counts.clients).toBe(0);
   });
 });
 

@@ -6,36 +6,26 @@ export interface ClientBytes {
   release(bytes: number): void;
 }
 
-/**
- * Limits how many bytes of request bodies each client has in flight: received and not yet released. Without this limit,
- * one client could fill the memory with many connections, each of which sends an accepted body and stays open.
- *
- * A client without bodies in flight uses no memory.
- *
- * @see docs/protocol.md 2.7
- */
-export class BodyLimit {
-  /** How many bytes one client can have in flight. */
-  readonly maxBytes: number;
-  /** Returns the key by which a client is counted, for its address. */
-  readonly keyOf: (address: string) => string;
+/** Counts bytes by client, for example those that are in memory. A client without bytes uses no memory. */
+export class ByteCounts {
   /**
-   * One client with bodies in flight, which is not in the map. Usually it is the only one, for the time of a call: adding and
-   * deleting an entry of a map for each call would cost more than the counting.
+   * One client with bytes, which is not in the map. Usually it is the only one, for the time of a call: adding and deleting an
+   * entry of a map for each call would cost more than the counting.
    */
   #firstKey: string | undefined;
   #firstBytes = 0;
-  /** The other clients with bodies in flight. */
+  /** The other clients with bytes. */
   readonly #bytesByClient = new Map<string, number>();
 
-  constructor(maxBytes: number, keyOf: (address: string) => string) {
-    this.maxBytes = maxBytes;
-    this.keyOf = keyOf;
+  /** Returns the bytes of a client. */
+  of(key: string): number {
+    if (key === this.#firstKey) return this.#firstBytes;
+    return this.#bytesByClient.size === 0 ? 0 : (this.#bytesByClient.get(key) ?? 0);
   }
 
-  /** Counts bytes of a client. Returns `false`, and counts nothing, if the client would exceed the limit. */
-  take(key: string, bytes: number, maxBytes = this.maxBytes): boolean {
-    const total = this.#bytesOf(key) + bytes;
+  /** Counts bytes of a client. Returns `false`, and counts nothing, if the client would have more than `maxBytes`. */
+  take(key: string, bytes: number, maxBytes: number): boolean {
+    const total = this.of(key) + bytes;
     if (total > maxBytes) return false;
     if (bytes > 0) this.#store(key, total);
     return true;
@@ -43,26 +33,12 @@ export class BodyLimit {
 
   /** Releases bytes that were counted before. */
   release(key: string, bytes: number): void {
-    this.#store(key, Math.max(0, this.#bytesOf(key) - bytes));
+    this.#store(key, Math.max(0, this.of(key) - bytes));
   }
 
-  /**
-   * Returns the count of the client with an address, for requests that wait. Together with its bodies, they have half of its
-   * limit: otherwise those that wait could prevent the ones that are handled.
-   */
-  clientAt(address: string): ClientBytes {
-    const key = this.keyOf(address);
-    return { take: (bytes) => this.take(key, bytes, this.maxBytes / 2), release: (bytes) => this.release(key, bytes) };
-  }
-
-  /** The number of clients that have bodies in flight. */
+  /** The number of clients with bytes. */
   get clients(): number {
     return this.#bytesByClient.size + (this.#firstKey === undefined ? 0 : 1);
-  }
-
-  #bytesOf(key: string): number {
-    if (key === this.#firstKey) return this.#firstBytes;
-    return this.#bytesByClient.size === 0 ? 0 : (this.#bytesByClient.get(key) ?? 0);
   }
 
   /** @param bytes 0 removes the client */
@@ -73,6 +49,39 @@ export class BodyLimit {
       this.#firstBytes = bytes;
     } else if (bytes > 0) this.#bytesByClient.set(key, bytes);
     else this.#bytesByClient.delete(key);
+  }
+}
+
+/**
+ * Limits how many bytes of request bodies each client has in flight: received and not yet released. Without this limit,
+ * one client could fill the memory with many connections, each of which sends an accepted body and stays open.
+ *
+ * @see docs/protocol.md 2.7
+ */
+export class BodyLimit extends ByteCounts {
+  /** How many bytes one client can have in flight. */
+  readonly maxBytes: number;
+  /** Returns the key by which a client is counted, for its address. */
+  readonly keyOf: (address: string) => string;
+
+  constructor(maxBytes: number, keyOf: (address: string) => string) {
+    super();
+    this.maxBytes = maxBytes;
+    this.keyOf = keyOf;
+  }
+
+  /** Counts bytes of a client. Returns `false`, and counts nothing, if the client would exceed the limit. */
+  override take(key: string, bytes: number, maxBytes = this.maxBytes): boolean {
+    return super.take(key, bytes, maxBytes);
+  }
+
+  /**
+   * Returns the count of the client with an address, for requests that wait. Together with its bodies, they have half of its
+   * limit: otherwise those that wait could prevent the ones that are handled.
+   */
+  clientAt(address: string): ClientBytes {
+    const key = this.keyOf(address);
+    return { take: (bytes) => this.take(key, bytes, this.maxBytes / 2), release: (bytes) => this.release(key, bytes) };
   }
 }
 

@@ -1,4 +1,4 @@
-export { BodyLimit, type ClientBytes, formatBytes } from "./body-limit.ts";
+export { BodyLimit, ByteCounts, type ClientBytes, formatBytes } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export {
