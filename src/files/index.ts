@@ -6,7 +6,7 @@ import { realpath } from "node:fs/promises";
 import { extname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RPCError } from "../errors.ts";
-import { type HandlerResponse, isPushedBody, requireContext } from "../http/index.ts";
+import { type HandlerResponse, isPushedBody, PRIVATE_NO_CACHE, requireContext } from "../http/index.ts";
 import { fileResponse, openFile } from "./file-response.ts";
 
 export { acceptedCodings, fileResponse, matchesEtag, type OpenFile, openFile } from "./file-response.ts";
@@ -46,7 +46,7 @@ export async function send_file({ root, name, save_as, inline = false, type }: S
   const response = await fileResponse(inbound, file, {
     contentType: contentTypeOf(mediaType),
     headers: {
-      "cache-control": "private, no-cache",
+      ...PRIVATE_NO_CACHE,
       "content-disposition": contentDisposition(inline ? "inline" : "attachment", save_as ?? name),
       // What a user has uploaded must not run scripts with the origin of the application.
       ...(inline ? { "content-security-policy": "sandbox" } : {}),

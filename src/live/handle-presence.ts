@@ -1,5 +1,12 @@
 import { isJsonType, readBody, requireIdentityEncoding } from "../bodies/index.ts";
-import { CONNECTION_CLOSE, type HandlerResponse, parseJson, type RequestContext, RequestError } from "../http/index.ts";
+import {
+  CONNECTION_CLOSE,
+  type HandlerResponse,
+  PRIVATE_NO_CACHE,
+  parseJson,
+  type RequestContext,
+  RequestError,
+} from "../http/index.ts";
 import { MAX_PRESENCE_BYTES } from "../protocol/index.ts";
 import { CountLimit, clientKey, type MemoryRateStore, retryAdvice } from "../rate-limit/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
@@ -23,8 +30,6 @@ const CLIENT_LIMIT = new CountLimit("presence", { calls: 1_000, seconds: 10 }, "
 
 /** How many requests of one address are read. Many people may share it. */
 const ADDRESS_LIMIT = new CountLimit("presence address", { calls: 5_000, seconds: 10 }, "one address");
-
-const HEADERS = { "cache-control": "private, no-cache" } as const;
 
 /** What the handler uses of the application. */
 export interface PresenceHandlerOptions {
@@ -62,7 +67,7 @@ export async function handlePresence(
     const isDone = left
       ? await rooms().leave(page.channel, page.id)
       : await rooms().store.setState(page.channel, page.id, state);
-    return { status: isDone ? 204 : 202, headers: HEADERS, body: null };
+    return { status: isDone ? 204 : 202, headers: PRIVATE_NO_CACHE, body: null };
   } catch (error) {
     onBusFailure(error);
     throw requestError(503, "Presence is unavailable at the moment. Retry later.", { "retry-after": "2" });

@@ -114,18 +114,24 @@ type ListCheck = (values: readonly unknown[], mismatch: TypeMismatch) => unknown
 function listCheck(list: ListShape, refs: ShapeReferences): ListCheck {
   if ("items" in list) return tupleCheck(list, refs);
   const item = itemCheck(list.of, refs);
-  return (values, mismatch) => {
-    const result: unknown[] = [];
-    for (let index = 0; index < values.length; index++) {
-      const value = item(values[index], mismatch);
-      if (value === MISMATCH) {
-        mismatch.path.push(index);
-        return MISMATCH;
-      }
-      result.push(value);
+  return (values, mismatch) => checkItems(values, () => item, mismatch);
+}
+
+function checkItems(
+  values: readonly unknown[],
+  checkAt: (index: number) => Check | undefined,
+  mismatch: TypeMismatch,
+): unknown {
+  const result: unknown[] = [];
+  for (let index = 0; index < values.length; index++) {
+    const value = checkAt(index)?.(values[index], mismatch);
+    if (value === MISMATCH) {
+      mismatch.path.push(index);
+      return MISMATCH;
     }
-    return result;
-  };
+    result.push(value);
+  }
+  return result;
 }
 
 /** In an array, `undefined` is sent as `null`. */
@@ -143,16 +149,7 @@ function tupleCheck({ items, rest }: Extract<ListShape, { items: unknown }>, ref
   return (values, mismatch) => {
     if (values.length < minLength || (!restCheck && values.length > checks.length))
       return reportMismatch(mismatch, expected, values);
-    const result: unknown[] = [];
-    for (let index = 0; index < values.length; index++) {
-      const value = (checks[index] ?? restCheck)?.(values[index], mismatch);
-      if (value === MISMATCH) {
-        mismatch.path.push(index);
-        return MISMATCH;
-      }
-      result.push(value);
-    }
-    return result;
+    return checkItems(values, (index) => checks[index] ?? restCheck, mismatch);
   };
 }
 

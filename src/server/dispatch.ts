@@ -105,10 +105,12 @@ function* dispatchInSteps(
 
 /** Returns the script of pages with parts, as a file that browsers keep. It is served without `before`, as files are. */
 function respondWithLaterScript({ method }: InboundRequest): HandlerResponse {
-  if (method !== "GET" && method !== "HEAD") {
-    return textResponse(405, "This URL allows GET and HEAD.\n", { allow: "GET, HEAD", ...PRIVATE_NO_CACHE });
-  }
+  if (method !== "GET" && method !== "HEAD") return onlyRead();
   return { status: 200, headers: LATER_SCRIPT_HEADERS, body: LATER_SCRIPT };
+}
+
+function onlyRead(): HandlerResponse {
+  return textResponse(405, "This URL allows GET and HEAD.\n", { allow: "GET, HEAD", ...PRIVATE_NO_CACHE });
 }
 
 const LATER_SCRIPT_HEADERS = {
@@ -141,9 +143,7 @@ function acquirePrefetch(context: RequestContext, path: string | null, site: Sit
  */
 function respondWithTag(context: RequestContext): HandlerResponse {
   const { method } = context.inbound;
-  if (method !== "GET" && method !== "HEAD") {
-    return textResponse(405, "This URL allows GET and HEAD.\n", { allow: "GET, HEAD", ...PRIVATE_NO_CACHE });
-  }
+  if (method !== "GET" && method !== "HEAD") return onlyRead();
   return textResponse(200, currentTag(context) ?? "", PRIVATE_NO_CACHE);
 }
 

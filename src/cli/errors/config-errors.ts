@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { type ConfigEnv, loadConfigFromFile, normalizePath, type Plugin, type UserConfig } from "vite";
 import { missingImportError, ProjectError } from "../../compile/index.ts";
 import { closestName } from "../../text/index.ts";
-import { BuildError } from "../project/index.ts";
+import { BuildError, readIfExists } from "../project/index.ts";
 import { errorText } from "./error-log.ts";
 import { explainError, heading } from "./explain-error.ts";
 
@@ -134,14 +133,6 @@ function declarations(file: string): string {
   return Object.entries(values)
     .map(([name, value]) => `const __vite_injected_original_${name} = ${JSON.stringify(value)};`)
     .join("");
-}
-
-function readIfExists(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
 }
 
 /** An option of Vite that has no effect, because tsweb has its own. */

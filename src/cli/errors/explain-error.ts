@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
 import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice, relativeUrlAdvice } from "../../text/index.ts";
-import { relativeFile, sourceOfVariable } from "../project/index.ts";
+import { readIfExists, relativeFile, sourceOfVariable } from "../project/index.ts";
 import { applicationFrames, importCycleAdvice, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
 
@@ -167,14 +166,6 @@ function readFrame({ file, line, column }: SourcePosition): string | undefined {
       return number === line ? [row, `       | ${" ".repeat(Math.max(0, column - 1))}^`] : [row];
     })
     .join("\n");
-}
-
-function readIfExists(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
 }
 
 /** A call of an import, as Vite compiles it for the server: `(0, __vite_ssr_import_0__.sign)(…)`. V8 adds a space. */

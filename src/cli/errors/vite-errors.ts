@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { missingImportError, ProjectError } from "../../compile/index.ts";
+import { readIfExists } from "../project/index.ts";
 
 /**
  * Returns an error of Vite in the words of tsweb, with its location as Vite's errors have it. Builds and the development
@@ -138,13 +139,5 @@ function jsonProblem(text: string): string | undefined {
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
-  }
-}
-
-function readIfExists(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
   }
 }

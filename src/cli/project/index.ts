@@ -7,6 +7,7 @@ export {
   htmlFileNotes,
   noApplicationError,
   projectInfo,
+  readIfExists,
   relativeFile,
   requireUsablePath,
   STYLE_SHEET,

@@ -196,3 +196,12 @@ export function typesNotice(root: string, env: Readonly<Record<string, string | 
   if (/\b(?:tsc|tsgo)\b/.test(env.npm_lifecycle_script ?? "")) return undefined;
   return "Types are not checked. Check them with: npx tsc --noEmit";
 }
+
+/** Returns the text of a file; `undefined` if it cannot be read. */
+export function readIfExists(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

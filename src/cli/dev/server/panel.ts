@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type NodeHandler, node } from "../../../adapters/index.ts";
 import type { App } from "../../../app.ts";
+import { PRIVATE_NO_STORE } from "../../../http/index.ts";
 import { DevelopmentPanel, PANEL_HOST } from "../../../panel/index.ts";
 import { PANEL_PATH } from "../../../protocol/index.ts";
 import { requireInternals } from "../../../server/index.ts";
@@ -134,7 +135,7 @@ function respondWithText(
   setHeaders(request, response);
   response.writeHead(status, {
     "content-type": "text/plain; charset=utf-8",
-    "cache-control": "private, no-store",
+    ...PRIVATE_NO_STORE,
     connection: "close",
   });
   response.end(request.method === "HEAD" ? undefined : text);

@@ -1,7 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { NodeHandler } from "../../../adapters/index.ts";
-import { createSecurityHeaders, errorBody, idHeaders, isCallPath, requestIds } from "../../../http/index.ts";
+import {
+  createSecurityHeaders,
+  errorBody,
+  idHeaders,
+  isCallPath,
+  PRIVATE_NO_STORE,
+  requestIds,
+} from "../../../http/index.ts";
 
 /** The hosts that the project's Vite config allows besides loopback hosts: `server.allowedHosts`. */
 export type AllowedHosts = true | readonly string[] | undefined;
@@ -59,7 +66,7 @@ export function allowOnlyThisMachine({ allowedHosts, base }: AccessOptions, next
       ? { type: "application/json", text: errorBody("forbidden", message) }
       : { type: "text/plain; charset=utf-8", text: `${message}\n` };
     setHeaders(request, response);
-    response.writeHead(403, { "content-type": body.type, "cache-control": "private, no-store", connection: "close" });
+    response.writeHead(403, { "content-type": body.type, ...PRIVATE_NO_STORE, connection: "close" });
     response.end(request.method === "HEAD" ? undefined : body.text);
   };
 }
