@@ -52,7 +52,7 @@ describe("an error", () => {
     expect(lines.at(-1)).toBe("The call of sign failed  (Error: No ink, as shown above)");
   });
 
-  it("is printed again after an edit, which the watcher may report twice", () => {
+  it("is printed again after an edit, and once if further files change at once", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     log.print(thrown());
     log.handleEdit();

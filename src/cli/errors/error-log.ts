@@ -4,7 +4,7 @@ import { explainError, heading } from "./explain-error.ts";
 /** The number of errors that are remembered. Further ones are of a program that fails with a new message in a loop. */
 const MAX_REMEMBERED = 500;
 
-/** How long after an edit further changes of files belong to it. A watcher may report one edit more than once. */
+/** How long after an edit further changes of files belong to it, such as those of other files. */
 const EDIT_MS = 500;
 
 /** Formats an error for a terminal: message, location and source lines, or the frames of its stack without a location. */

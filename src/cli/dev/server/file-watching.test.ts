@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createServer } from "vite";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { EnvFiles } from "../../project/index.ts";
-import { completeEdits } from "./file-watching.ts";
+import { completeEdits, reportEdits } from "./file-watching.ts";
 import { Restarts } from "./restart.ts";
 
 let dir: string;
@@ -180,4 +180,23 @@ it("notifies Vite of an edit of a file that the config imports, while Vite reads
   await start(read, [edited, other]);
   check();
   expect(events).toEqual(["change edited.mjs"]);
+});
+
+it("reports an edit once if the watcher reports it twice, and each further one", async () => {
+  await start();
+  const edits = new EventEmitter();
+  const { configureServer } = reportEdits(edits, new EnvFiles(dir, {}));
+  if (typeof configureServer !== "function") throw new Error("The plugin has no configureServer hook.");
+  Reflect.apply(configureServer, undefined, [{ watcher, environments: {}, config: { root: dir } }]);
+  const reported = vi.fn();
+  edits.on("all", reported);
+  const counts = [() => writeFileSync(file, "new"), () => writeFileSync(file, "newer"), () => rmSync(file)].map(
+    (edit) => {
+      edit();
+      watcher.emit("all", "change", file);
+      watcher.emit("all", "change", file);
+      return reported.mock.calls.length;
+    },
+  );
+  expect(counts).toEqual([1, 2, 3]);
 });

@@ -165,6 +165,8 @@ const PROJECT_FILE = /\/(?:package|tsconfig(?:\.[^/]+)?)\.json$/;
 export function reportEdits(edits: EventEmitter, envFiles: EnvFiles): Plugin {
   /** The names of files whose import has failed. */
   const missing = new Set<string>();
+  /** The versions of files of which an edit was reported. The watcher may report one edit twice. */
+  const reported = new Map<string, string>();
   return {
     name: "tsweb:report-edits",
     enforce: "post",
@@ -185,7 +187,10 @@ export function reportEdits(edits: EventEmitter, envFiles: EnvFiles): Plugin {
           missing.has(basename(file)) ||
           missing.has(basename(file, ".json")) || // an import may omit the extension
           Object.values(environments).some(({ moduleGraph }) => isModule(moduleGraph.getModulesByFile(file)));
-        if (isEdit) edits.emit("all");
+        const version = fileVersion(file);
+        if (!isEdit || reported.get(file) === version) return;
+        reported.set(file, version);
+        edits.emit("all");
       });
       edits.emit("all");
     },
