@@ -262,6 +262,13 @@ describe("the key of a submission", () => {
     expect(new Set([first, second, third]).size).toBe(3);
   });
 
+  it("is another one in each form of the function, also for the same fields", async () => {
+    const [one, two] = [await openForm(), await openForm()];
+    const first = await submit(one, "a", REDIRECT);
+    expect(await submit(two, "a", REDIRECT)).not.toBe(first);
+    expect(await submit(one, "a", REDIRECT)).toBe(first);
+  });
+
   it("is another one for an earlier submission of a page that Back has loaded again", async () => {
     const first = await submit(await openForm(), "admin", REDIRECT);
     goBack();

@@ -301,6 +301,19 @@ describe("a form of an idempotent function", () => {
     expect(count.runs).toBe(3);
   });
 
+  it("runs for each form of a page, also with the same fields", async () => {
+    const run = vi.fn(() => null);
+    const save = compiledServer("save", run, { params: { text: "any" }, options: { idempotent: true } });
+    const action = save as unknown as string;
+    const page = compiledPage("/", () => h("main", {}, h("form", { action }), h("form", { action })));
+    const app = createTestApp({ save, page }, { rate: false });
+    const html = await (await getPage(app, "/")).text();
+    const addresses = [...html.matchAll(/action="([^"]+)"/g)].map(([, address = ""]) => address);
+    expect(new Set(addresses).size).toBe(2);
+    for (const address of addresses) await send(app, address, "a");
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+
   it("shows the first result and the first error again, with the text that was typed", async () => {
     const { app, count } = createOnceApp((text) => {
       throw new RPCError("conflict", `No ${text}.`);
