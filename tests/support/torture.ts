@@ -55,8 +55,8 @@ export interface TortureResult extends RequestCounts {
   readonly delivered: number;
 }
 
-/** How long readers may read after everything has been published. Then they are stopped. */
-const FINISH_TIMEOUT_MS = 30_000;
+/** How long the readers may receive nothing after everything has been published. Then they are stopped. */
+const IDLE_TIMEOUT_MS = 30_000;
 
 /** Runs the torture run. The seed determines all random choices, but not the order in which they take effect. */
 export async function torture(
@@ -95,12 +95,25 @@ export async function torture(
   const outcomes = (await Promise.all(publishing)).flat();
   await injecting;
   outcomes.push(...(await publishLastMessages(environment, channels, readers)));
-  const timer = setTimeout(() => {
-    for (const reader of readers) reader.stop();
-  }, FINISH_TIMEOUT_MS);
+  const cancel = stopWhenIdle(readers);
   await Promise.all(reading);
-  clearTimeout(timer);
+  cancel();
   return checkResult(readers, outcomes, await environment.readStoredMessages(channels));
+}
+
+/** Stops the readers when they receive nothing any more, however long a busy machine takes. @returns a function that cancels this */
+function stopWhenIdle(readers: readonly TortureReader[]): () => void {
+  const countReceived = () => readers.flatMap(({ received }) => received.flat()).length;
+  let count = -1;
+  let timer: NodeJS.Timeout;
+  const check = () => {
+    const before = count;
+    count = countReceived();
+    if (count === before) for (const reader of readers) reader.stop();
+    else timer = setTimeout(check, IDLE_TIMEOUT_MS);
+  };
+  check();
+  return () => clearTimeout(timer);
 }
 
 function countAccepted(readers: readonly TortureReader[]): number {
