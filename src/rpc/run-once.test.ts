@@ -252,6 +252,22 @@ describe("a call of an idempotent function", () => {
     expect([count.runs, claim.mock.calls.length]).toEqual([1, 1]); // it has not waited for the first run
   });
 
+  it("has the first outcome again that was stored, although the confirmation of the store was lost", async () => {
+    const stored = MemoryOutcomes.prototype.write;
+    const write = vi.spyOn(MemoryOutcomes.prototype, "write");
+    const claim = vi.spyOn(MemoryOutcomes.prototype, "claim");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { call, count } = createOnceApp();
+    write.mockImplementationOnce(async function (this: MemoryOutcomes, key, text) {
+      await stored.call(this, key, text);
+      throw new Error("The store did not respond.");
+    });
+    await call("a", KEY);
+    await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(2)); // the run looks what is stored
+    expect((await call("a", KEY)).body).toEqual({ result: "a" });
+    expect(count.runs).toBe(1);
+  });
+
   it("keeps small outcomes and no large ones while half of the memory of all outcomes is used [ONCE-16]", async () => {
     const write = vi.spyOn(MemoryOutcomes.prototype, "write");
     onTestFinished(() => void vi.restoreAllMocks());

@@ -115,9 +115,17 @@ async function runWithKey(
     // The function has run, so its outcome is the response. To later sendings, it is not known: a full store replaces a claim by
     // this shorter text, so that they do not wait. Otherwise they wait for a run that has ended.
     settings.log.warn({ err: error }, `The outcome of ${definition.signature.name} could not be kept`);
-    if (isStarted) outcomes.write(record, UNKNOWN).catch(() => undefined);
+    if (isStarted) giveUp(outcomes, { record, own }).catch(() => undefined);
   }
   return outcome;
+}
+
+/** Replaces the claim of a run by the text that its outcome is not known, unless the outcome is stored, and only that was not confirmed. */
+async function giveUp(
+  outcomes: Outcomes,
+  { record, own }: { readonly record: string; readonly own: string },
+): Promise<void> {
+  if ((await outcomes.claim(record, own)) === own) await outcomes.write(record, UNKNOWN);
 }
 
 /** Returns `null` if this request is the first one of its submission; otherwise the outcome of the first one. */

@@ -149,6 +149,7 @@ describe("outcomes in NATS", () => {
       );
       expect(performance.now() - startMs).toBeLessThan(1_000); // it is not retried for 2 s
       for (const key of ["first", "second"]) expect(await store.claim(key, "")).toHaveLength(500);
+      expect(await store.claim("second", "x".repeat(1_500))).toHaveLength(500); // for which there is no room either
       await expect(store.write("second", "x".repeat(1_000))).rejects.toThrow(/take the maximum bytes/);
       await store.write("second", "!"); // shorter than what is stored
       expect(await store.claim("second", "")).toBe("!");
