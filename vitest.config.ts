@@ -132,11 +132,16 @@ const WITH_OWN_STATE = [
 ].map((name) => `src/${name}.test.ts`);
 
 /**
- * The tests of system/ that are in a process of their own: they import modules of src/ that keep state of the process, or
- * measure or mock the process itself. All others start the built application in other processes, so they run one after the
- * other in the same one, which loads Vitest, Playwright and the helpers once.
+ * The tests below tests/ that are in a process of their own: they mock modules of Node, measure the process itself, or install a bus
+ * or the globals of a page for all applications of the process. All others run one after the other in the same process, which loads
+ * Vitest, Playwright and the helpers once.
  */
-const WITH_OWN_PROCESS = ["tests/conformance/**", "tests/fault/**", "tests/compile/growth.test.ts"];
+const WITH_OWN_PROCESS = [
+  "compile/growth",
+  "conformance/auth-equal-work",
+  "conformance/mixed-versions",
+  "fault/torture",
+].map((name) => `tests/${name}.test.ts`);
 
 /** The tests of src/adapters/ that run once more without the fast ways of src/adapters/fast/. */
 const ORDINARY_HTTP = [
@@ -216,8 +221,7 @@ export default defineConfig({
         test: {
           ...systemTests,
           name: "system-isolated",
-          include: WITH_OWN_PROCESS.map((path) => path.replace("**", "**/*.test.ts")),
-          exclude: ["tests/**/fixtures/**"],
+          include: WITH_OWN_PROCESS,
         },
       },
     ],

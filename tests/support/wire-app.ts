@@ -26,8 +26,11 @@ export async function buildWireProject(): Promise<TestProject> {
 export async function buildWireApp(): Promise<BuiltWireApp> {
   const project = await buildWireProject();
   // The module's own application reads this process' environment. In production it would require a secret.
+  const { WEB_ENV } = process.env;
   process.env.WEB_ENV = COMMON_ENV.WEB_ENV;
   const module: { default: WireModule } = await import(pathToFileURL(project.file("dist/app.mjs")).href);
+  if (WEB_ENV === undefined) delete process.env.WEB_ENV;
+  else process.env.WEB_ENV = WEB_ENV;
   return { project, open: (variant, base) => createWireApp(module.default, variant, base) };
 }
 
