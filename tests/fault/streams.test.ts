@@ -13,7 +13,7 @@ import type { RunningServer } from "#test/run-tsweb";
 /** The record of a stream in the application. */
 interface StreamState {
   readonly steps: number;
-  readonly endEvents: readonly { readonly name: string; readonly atMs: number }[];
+  readonly endEvents: readonly string[];
 }
 
 let app: FaultApp;
@@ -48,7 +48,6 @@ async function send(name: string, args: object, to: RunningServer = server, ...h
 const call = <T>(name: string, args: object = {}, to: RunningServer = server) =>
   callFunction<T>(to.address, name, args);
 const stateOf = (key: string) => call<StreamState | null>("stream_state", { key });
-const eventNames = (state: StreamState | null) => state?.endEvents.map(({ name }) => name);
 
 let streamCount = 0;
 const nextKey = () => `stream ${++streamCount}`;
@@ -81,20 +80,33 @@ const DISCONNECTS: Readonly<Record<string, (socket: Socket) => unknown>> = {
   "closes its half of the connection": (socket) => socket.end(),
 };
 
+/**
+ * After how many calls at most the end of a stream has to be seen. The server can read the end of a connection before each of them, so
+ * their number, and not the time, shows that it does not wait: this holds on a machine under load, too.
+ */
+const MAX_CALLS = 20;
+
+/** Reads the state of a stream until it has these events at its end. */
+async function expectEnd(key: string, events: readonly string[]): Promise<StreamState | null> {
+  let state = await stateOf(key);
+  for (let calls = 1; calls < MAX_CALLS && state?.endEvents.length !== events.length; calls++)
+    state = await stateOf(key);
+  expect(state?.endEvents.toSorted()).toEqual(events);
+  return state;
+}
+
 describe.each(Object.entries(DISCONNECTS))("a client that %s", (_, disconnect) => {
-  it.each(POINTS)("ends within a second a generator that pauses %s", async (point) => {
+  it.each(POINTS)("ends at once a generator that pauses %s", async (point) => {
     const { socket, key } = await openAndPause(point);
-    const disconnectedAtMs = Date.now();
     disconnect(socket);
-    const endEvents = await vi.waitFor(async () => {
-      const state = await stateOf(key);
-      expect(eventNames(state)?.sort()).toEqual(["aborted", "disposed", "finally"]);
-      return state?.endEvents ?? [];
-    }, 30_000);
-    for (const { name, atMs } of endEvents) expect(atMs - disconnectedAtMs, name).toBeLessThanOrEqual(1_000);
+    if (point.endsWith("ignoring the signal")) {
+      await expectEnd(key, ["aborted"]);
+      await call("continue_stream", { key });
+    }
+    const state = await expectEnd(key, ["aborted", "disposed", "finally"]);
     // The generator does not continue after the yield at which, or before which, it paused.
-    if (point.startsWith("between")) expect((await stateOf(key))?.steps).toBe(2);
-    if (point.startsWith("before")) expect((await stateOf(key))?.steps).toBe(1);
+    if (point.startsWith("between")) expect(state?.steps).toBe(2);
+    if (point.startsWith("before")) expect(state?.steps).toBe(1);
   });
 });
 
@@ -108,7 +120,7 @@ describe("a stream whose client stays connected", () => {
       const key = nextKey();
       const socket = await send("pausing_stream", { key, point });
       expect(await readUntil(socket, lastLine)).toMatch(/"chunk":1\}.*"chunk":2\}/s);
-      expect(eventNames(await stateOf(key))).toEqual(events);
+      expect((await stateOf(key))?.endEvents).toEqual(events);
       const response = readUntil(socket, /"result":"pong"/);
       socket.write(callBytes("ping"));
       await response;
