@@ -96,7 +96,7 @@ describe("the torture run for queries", { concurrent: true }, () => {
       cpSync(project.file("dist"), changed.file("dist"), { recursive: true });
       changed.edit("dist/app.mjs", search, replacement);
       const result = await runQueryTorture(changed, {
-        ...{ size: SIZE, bus: "redis", seed: 7, processes: 2, calmRounds: 30 },
+        ...{ size: SIZE, bus: "redis", seed: 7, processes: 2, calmRounds: 30, endsAt: kind },
       });
       expect(result.faults.map((fault) => fault.kind)).toContain(kind);
     } finally {

@@ -12,6 +12,7 @@ import {
   tortureQueries,
 } from "./query-torture.ts";
 import { TortureDatabase } from "./query-torture-database.ts";
+import type { QueryFaultKind } from "./query-torture-viewer.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import type { TestProject } from "./test-project.ts";
@@ -31,11 +32,13 @@ export interface QueryTortureOptions {
   readonly faultRounds?: number;
   /** For how long they are frozen at most, in milliseconds. Default: 0. */
   readonly maxFrozenMs?: number;
+  /** The run ends as soon as a fault of this kind is found. Default: after the first round with a fault. */
+  readonly endsAt?: QueryFaultKind;
 }
 
 /** Starts the servers, runs the torture run, and stops the servers. */
 export async function runQueryTorture(project: TestProject, options: QueryTortureOptions): Promise<QueryTortureResult> {
-  const { size, seed, calmRounds, faultRounds = 0, maxFrozenMs = 0 } = options;
+  const { size, seed, calmRounds, faultRounds = 0, maxFrozenMs = 0, endsAt } = options;
   const random = new SeededRandom(seed);
   const database = await TortureDatabase.start(boardsOf(size), random.fork());
   const bus = await (options.bus === "redis" ? RedisServer.start({ appendOnly: true }) : NatsServer.start());
@@ -50,7 +53,7 @@ export async function runQueryTorture(project: TestProject, options: QueryTortur
     }));
     for (let n = 0; n < faultRounds; n++) rounds.push(...faultRoundsOf(processes, bus, maxFrozenMs));
     const servers = processes.map(({ address }) => address);
-    return await tortureQueries(size, { servers, rounds }, { database, random });
+    return await tortureQueries(size, { servers, rounds, endsAt }, { database, random });
   } finally {
     await Promise.all(processes.map((each) => each.stop()));
     await bus.stop();

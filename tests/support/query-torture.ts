@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { callFunction, sendCall } from "./call-function.ts";
 import { MAX_READ_MS, type TortureDatabase } from "./query-torture-database.ts";
-import { type QueryFault, type QueryTarget, QueryViewer } from "./query-torture-viewer.ts";
+import { type QueryFault, type QueryFaultKind, type QueryTarget, QueryViewer } from "./query-torture-viewer.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { FaultInjection } from "./torture.ts";
 
@@ -31,6 +31,8 @@ export interface QueryTortureRound {
 export interface QueryTortureEnvironment {
   readonly servers: readonly string[];
   readonly rounds: readonly QueryTortureRound[];
+  /** The run ends as soon as a fault of this kind is found. Default: after the first round with a fault. */
+  readonly endsAt?: QueryFaultKind | undefined;
 }
 
 /** The result of a run. */
@@ -78,7 +80,7 @@ export function boardsOf({ boards }: QueryTortureSize): readonly string[] {
  */
 export async function tortureQueries(
   size: QueryTortureSize,
-  { servers, rounds }: QueryTortureEnvironment,
+  { servers, rounds, endsAt }: QueryTortureEnvironment,
   { database, random }: { database: TortureDatabase; random: SeededRandom },
 ): Promise<QueryTortureResult> {
   const cookies = await Promise.all(USERS.map((user) => signIn(servers, user)));
@@ -95,23 +97,28 @@ export async function tortureQueries(
   const viewing = viewers.map((viewer) => viewer.view());
   const settledMs: number[] = [];
   const faults: QueryFault[] = [];
+  const findFaults = () => [
+    ...faults,
+    ...viewers.flatMap((viewer) => viewer.faults),
+    ...database.overlaps.map((key) => ({ kind: "overlap" as const, description: key })),
+  ];
+  const hasEnded = () => endsAt !== undefined && findFaults().some(({ kind }) => kind === endsAt);
   const counts = { writes: 0, repeated: 0 };
   for (const [index, round] of rounds.entries()) {
     for (const viewer of viewers) viewer.settle(false);
     database.failures = round.recoveryMs > 0 ? FAILURES : 0;
-    await writeAll(size, { servers, round, random, counts, prefix: `${index}` });
+    await writeAll(size, { servers, round, random, counts, hasEnded, prefix: `${index}` });
     database.failures = 0;
     for (const viewer of viewers) viewer.settle(true);
-    settledMs.push(await settle(viewers, { servers, recoveryMs: round.recoveryMs }, faults));
-    if (faults.length > 0 || viewers.some((viewer) => viewer.faults.length > 0)) break;
+    if (hasEnded()) break;
+    settledMs.push(await settle(viewers, { servers, recoveryMs: round.recoveryMs, hasEnded }, faults));
+    if (findFaults().length > 0) break;
   }
   await Promise.all(viewers.map((viewer) => viewer.stop()));
   await Promise.all(viewing);
-  faults.push(...viewers.flatMap((viewer) => viewer.faults));
-  faults.push(...database.overlaps.map((key) => ({ kind: "overlap" as const, description: key })));
   const sum = (name: keyof QueryViewer["counts"]) => viewers.reduce((total, viewer) => total + viewer.counts[name], 0);
   return {
-    ...{ faults, ...counts, reads: database.reads, values: sum("values"), loads: sum("loads") },
+    ...{ faults: findFaults(), ...counts, reads: database.reads, values: sum("values"), loads: sum("loads") },
     ...{ connections: sum("connections"), ended: sum("ended"), failed: sum("failed"), settledMs },
   };
 }
@@ -143,17 +150,18 @@ interface RoundOptions {
   readonly round: QueryTortureRound;
   readonly random: SeededRandom;
   readonly counts: { writes: number; repeated: number };
+  readonly hasEnded: () => boolean;
   readonly prefix: string;
 }
 
 /** Makes the changes of a round, while its faults are injected. Resolves when all have been published. */
 async function writeAll(size: QueryTortureSize, options: RoundOptions): Promise<void> {
-  const { servers, round, random, counts, prefix } = options;
+  const { servers, round, random, counts, hasEnded, prefix } = options;
   const [boards, before] = [boardsOf(size), counts.writes];
   const each = Math.ceil(size.writes / size.writers);
   const writing = Array.from({ length: size.writers }, async (_, writer) => {
     const own = random.fork();
-    for (let n = 0; n < each; n++) {
+    for (let n = 0; n < each && !hasEnded(); n++) {
       const [board = ""] = own.sample(boards, 1);
       while (!(await write(own.sample(servers, 1)[0] ?? "", { board, id: `${prefix}.${writer}.${n}` }))) {
         counts.repeated++;
@@ -188,18 +196,20 @@ async function write(server: string, change: { board: string; id: string }): Pro
  */
 async function settle(
   viewers: readonly QueryViewer[],
-  { servers, recoveryMs }: { readonly servers: readonly string[]; readonly recoveryMs: number },
+  options: { readonly servers: readonly string[]; readonly recoveryMs: number; readonly hasEnded: () => boolean },
   faults: QueryFault[],
 ): Promise<number> {
+  const { servers, recoveryMs, hasEnded } = options;
   const settled = new AbortController();
   const slowestReadMs = measureReads(servers, settled.signal);
   const maxMs = () => SETTLE_MS + (RUNS + WAYS) * slowestReadMs() + recoveryMs;
   const beganMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - beganMs);
   const findOutdated = () => viewers.flatMap((viewer) => viewer.findOutdated());
-  while (findOutdated().length > 0 && elapsedMs() < maxMs()) await pause(10);
+  while (findOutdated().length > 0 && elapsedMs() < maxMs() && !hasEnded()) await pause(10);
   const settledMs = elapsedMs();
   settled.abort();
+  if (hasEnded()) return settledMs;
   await pause(QUIET_MS); // no value of an earlier run comes after that
   faults.push(...findOutdated().map((description) => ({ kind: "behind" as const, description })));
   return settledMs;
