@@ -38,8 +38,9 @@ export async function runUnitTests(program: string, paths: readonly string[]): P
   const file = join(dir, "report.json");
   const vitest = join(repository, "node_modules", "vitest", "vitest.mjs");
   // Without the ordinary ways of the adapter: those rely on no members of Node that other versions may lack.
-  const projects = ["--project=unit", "--project=unit-in-one-process"];
-  const args = [vitest, "run", ...projects, ...paths, "--reporter=json", `--outputFile=${file}`];
+  // One process loads Vitest and the modules once.
+  const options = ["--project=unit-in-one-process", "--maxWorkers=1"];
+  const args = [vitest, "run", ...options, ...paths, "--reporter=json", `--outputFile=${file}`];
   // Variables of the Vitest that runs this test would change what the other one does.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_ENV$|^TEST$/.test(name)),
