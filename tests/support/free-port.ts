@@ -1,14 +1,27 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
+
+/**
+ * Ports that no system uses for outgoing connections: such a connection could take the port of a server that is being restarted.
+ * A node of a Redis cluster also listens on the port that is 10,000 higher.
+ */
+const [FIRST_PORT, LAST_PORT] = [12_000, 21_999];
 
 /** Returns a port of this machine that is not in use. Another process may take it before the caller listens on it. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false, // it is in use
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 /** A server of a test, which keeps its port when it is restarted. */
