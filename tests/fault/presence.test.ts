@@ -1,6 +1,6 @@
 /**
- * Presence of many users on three processes, of which one is killed and one frozen. With `npm run torture -- presence`, they are
- * 1,000.
+ * Presence of many users on three processes, of which one is killed and one frozen. The times are scaled: 15 seconds stand for the minute
+ * after which a process has left. With `npm run torture -- presence`, the users are 1,000 and the times those of production.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AppProcess, sharedEnv, shiftedDateArgs } from "#test/app-process";
@@ -15,13 +15,22 @@ const IS_FULL = process.env.TORTURE_SIZE === "full";
 const USERS = IS_FULL ? 333 : 12;
 const DAY_MS = 86_400_000;
 
-/** A killed or frozen process leaves within 75 seconds; the rest is for a machine under load. */
+/** A killed or frozen process leaves within 75 seconds, or 30 if they are scaled; the rest is for a machine under load. */
 const LEAVE_TIMEOUT_MS = 85_000;
+
+/** The lease of a process in the built application, when it is renewed, and when its end is noticed, with their scaled values. */
+const SCALED_TIMES = [
+  ["LEASE_MS = 6e4;", "LEASE_MS = 15e3;"],
+  ["RENEW_MS = 2e4;", "RENEW_MS = 5e3;"],
+  [".#lastRenewMs >= 6e4", ".#lastRenewMs >= 15e3"],
+] as const;
 
 let project: TestProject;
 
 beforeAll(async () => {
   project = await buildPresenceApp();
+  if (IS_FULL) return;
+  for (const [time, scaled] of SCALED_TIMES) project.edit("dist/app.mjs", time, scaled);
 });
 afterAll(() => project?.remove());
 
