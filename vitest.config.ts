@@ -101,6 +101,7 @@ const IN_ONE_PROCESS = [
   "pages",
   "panel",
   "limits",
+  "live",
   "observe",
 ] as const;
 
@@ -117,6 +118,9 @@ const WITH_OWN_STATE = [
   "compile/rules/other-frameworks",
   "config/development-secret",
   "limits/limit",
+  "live/listen-before-app",
+  "live/poll",
+  "live/queries/query-stream",
   "logging/app-log",
   "observe/metrics*",
   "observe/publish-failures",
@@ -156,10 +160,10 @@ const ORDINARY_HTTP = [
 ] as const;
 
 /** `npm run times` records what each file costs. */
-const recording = process.env.TSWEB_TEST_TIMES === undefined ? {} : { setupFiles: ["tests/support/record-times.ts"] };
+const recording = process.env.TSWEB_TEST_TIMES === undefined ? [] : ["tests/support/record-times.ts"];
 
 const unitTests = {
-  ...recording,
+  setupFiles: recording,
   sequence: { groupOrder: 0 },
   expect: { poll: { timeout: 30_000 } },
   maxWorkers: 3, // on two cores: some files wait for time limits
@@ -167,7 +171,7 @@ const unitTests = {
 };
 
 const systemTests = {
-  ...recording,
+  setupFiles: recording,
   // Runs after the unit tests, because their failures are easier to understand.
   sequence: { groupOrder: 1 },
   globalSetup: ["tests/support/once-per-run.ts"],
@@ -186,7 +190,7 @@ export default defineConfig({
         test: {
           ...unitTests,
           name: "unit",
-          include: ["src/*.test.ts", `src/!(${IN_ONE_PROCESS.join("|")})/**/*.test.ts`, ...WITH_OWN_STATE],
+          include: ["src/*.test.ts", `src/!(browser|${IN_ONE_PROCESS.join("|")})/**/*.test.ts`, ...WITH_OWN_STATE],
           pool: "threads", // a thread starts in less time than a process
         },
       },
@@ -206,6 +210,15 @@ export default defineConfig({
           include: IN_ONE_PROCESS.map((folder) => `src/${folder}/**/*.test.ts`),
           exclude: WITH_OWN_STATE,
           isolate: false, // half of the processor time
+        },
+      },
+      {
+        test: {
+          ...unitTests,
+          name: "unit-browser",
+          include: ["src/browser/**/*.test.ts"],
+          setupFiles: [...recording, "tests/support/preact-options.ts"],
+          isolate: false, // two thirds of the processor time
         },
       },
       {

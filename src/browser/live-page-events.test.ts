@@ -15,9 +15,9 @@ beforeEach(() => {
 
 afterEach(() => {
   expect(page.consoleErrors).toEqual([]);
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 /** Opens a page with an open event stream that has received a message. */

@@ -29,9 +29,9 @@ beforeEach(() => {
 });
 afterEach(() => {
   root.renderComponent(null);
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 interface Shown {

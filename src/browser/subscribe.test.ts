@@ -19,9 +19,9 @@ beforeEach(async () => {
 
 afterEach(() => {
   expect(page.consoleErrors).toEqual([]);
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 const record = (name: string) => (message: unknown) => received.push(`${name}: ${message}`);
