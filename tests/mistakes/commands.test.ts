@@ -1,10 +1,10 @@
 /**
- * The mistakes that `tsc` and `tsweb build` report, each made in a guest book of its own. One `tsc` checks all of them, and one
- * process builds one after the other.
+ * The mistakes that `tsc` and `tsweb build` report, each made in a guest book of its own. One `tsc` checks all of them. One build of an
+ * application that contains all guest books reports what is wrong in single modules. One process builds the others one after the other.
  */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runProgram } from "#test/run-tsweb";
+import { runProgram, runTsweb } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { filesInMarkdown, readme } from "../dist/readme.ts";
 import { createGuestBook, linkCompiler, makeMistake, problemsOf } from "./guest-book.ts";
@@ -44,8 +44,22 @@ afterAll(() => {
   for (const project of projects) project.remove();
 });
 
-/** Makes each mistake in a guest book of its own, and builds them. */
-async function buildEach(rows: readonly (Mistake | undefined)[]): Promise<ReadonlyMap<Mistake | undefined, Finished>> {
+type Row = Mistake | undefined;
+
+/** Builds a guest book with each mistake: together with the others, and on its own if that reports nothing about it. */
+async function buildEach(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finished>> {
+  const project = createGuestBooks(rows);
+  const imports = rows.map((_row, index) => `import "../${index}/src/app.ts";\n`).join("");
+  project.write("src/app.ts", `import { App } from "tsweb";\n${imports}export default new App({ modules: [] });\n`);
+  const together = outputOfEach(rows, (await runTsweb(project.dir, ["build"])).output, /^(?=\d+\/\S+:\d+:\d+$)/m);
+  const reported = [...together].filter(([, { code }]) => code !== 0);
+  // A mistake that the browser's build reports, or one in the whole application.
+  const alone = rows.filter((row) => together.get(row)?.code === 0);
+  return new Map([...(await buildAlone(alone)), ...reported]);
+}
+
+/** Makes each mistake in a project of its own, and builds one after the other. */
+async function buildAlone(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finished>> {
   const created = rows.map((row) => {
     const project = createGuestBook();
     projects.push(project);
@@ -63,28 +77,36 @@ async function buildEach(rows: readonly (Mistake | undefined)[]): Promise<Readon
   return new Map(rows.map((row, index) => [row, results[index] as Finished])); // as many as rows
 }
 
-/** Makes each mistake in a folder of one project, and checks the types of the project. */
-async function checkTypes(rows: readonly (Mistake | undefined)[]): Promise<ReadonlyMap<Mistake | undefined, Finished>> {
-  const files = [...filesInMarkdown(readme)];
-  const copies = rows.flatMap((_row, index) => files.map(([name, text]) => [`${index}/${name}`, text] as const));
-  const { compilerOptions } = JSON.parse(files.find(([name]) => name === "tsconfig.json")?.[1] ?? "{}");
-  const project = TestProject.fromFiles({
-    ...Object.fromEntries(copies),
-    "tsconfig.json": JSON.stringify({ compilerOptions, include: ["*/src"] }),
-  });
-  projects.push(project);
-  linkCompiler(project);
+/** Makes each mistake, and checks the types of all guest books at once. */
+async function checkTypes(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finished>> {
+  const project = createGuestBooks(rows);
+  const { compilerOptions } = JSON.parse(project.read("0/tsconfig.json"));
+  project.write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*/src"] }));
   project.installTsweb(); // `tsc` shows declarations of the package
-  for (const [index, row] of rows.entries()) {
-    makeMistake(project, row?.edits.map((edit) => ({ ...edit, file: `${index}/${edit.file}` })) ?? []);
-  }
   const tsc = ["node_modules/typescript/bin/tsc", "--pretty", "--skipLibCheck"];
   const { output } = await runProgram(project.dir, tsc);
   const [errors = ""] = output.replace(ANSI, "").split(/^Found \d+ errors/m);
-  const each = errors.split(/^(?=\d+\/\S+:\d+:\d+ - error )/m);
+  return outputOfEach(rows, errors, /^(?=\d+\/\S+:\d+:\d+ - error )/m);
+}
+
+/** Makes each mistake in a folder of one project: the guest book in the folder `0` has the first of them. */
+function createGuestBooks(rows: readonly Row[]): TestProject {
+  const files = [...filesInMarkdown(readme)];
+  const copies = rows.flatMap((_row, index) => files.map(([name, text]) => [`${index}/${name}`, text] as const));
+  const project = TestProject.fromFiles(Object.fromEntries(copies));
+  projects.push(project);
+  linkCompiler(project);
+  for (const [index, row] of rows.entries())
+    makeMistake(project, row?.edits.map((edit) => ({ ...edit, file: `${index}/${edit.file}` })) ?? []);
+  return project;
+}
+
+/** Returns the messages about each guest book in a folder of one project, as if it was alone: without the folder in names of files. */
+function outputOfEach(rows: readonly Row[], output: string, start: RegExp): ReadonlyMap<Row, Finished> {
+  const messages = output.replace(ANSI, "").split(start);
   return new Map(
     rows.map((row, index) => {
-      const own = each.filter((error) => error.startsWith(`${index}/`));
+      const own = messages.filter((message) => message.startsWith(`${index}/`));
       const text = own.join("").replace(new RegExp(`(?<![\\w.])${index}/`, "g"), "");
       return [row, { code: own.length > 0 ? 1 : 0, output: text }];
     }),
