@@ -20,24 +20,38 @@ export function waitUntil(check: () => Promise<void>): Promise<void> {
   return vi.waitFor(check, WAITING);
 }
 
-/** A page of a new user, and what its console has shown. */
+/** The page of a new user, and what its console has shown. */
 export interface OpenPage {
   readonly page: Page;
   readonly console: readonly string[];
-  close(): Promise<void>;
+  /** Ends what runs in the page. */
+  leave(): Promise<void>;
+}
+
+/** A mistake whose files are not restored yet. */
+interface CurrentMistake {
+  readonly files: readonly string[];
+  restore(): void;
 }
 
 /** A guest book on a development server. */
 export class DevGuestBook {
   readonly #project: TestProject;
   readonly #server: RunningServer;
-  /** That of all pages: its cache has the modules that no mistake changes. */
+  /** That of the page: its cache has the modules that no mistake changes. */
   readonly #context: BrowserContext;
+  /** The page of all users, one after the other: each page would start a process of Chromium. */
+  readonly #page: Page;
+  #console: string[] = [];
+  #mistake: CurrentMistake = NO_MISTAKE;
 
-  private constructor(project: TestProject, server: RunningServer, context: BrowserContext) {
+  private constructor(project: TestProject, server: RunningServer, page: Page) {
     this.#project = project;
     this.#server = server;
-    this.#context = context;
+    this.#context = page.context();
+    this.#page = page;
+    page.on("console", (message) => this.#console.push(message.text()));
+    page.on("pageerror", (error) => this.#console.push(`${error.message}\n${error.stack}`));
   }
 
   /** Creates a guest book, and starts the development server. */
@@ -46,9 +60,8 @@ export class DevGuestBook {
     const server = await startDev(project.dir);
     const context = await browser.newContext({ baseURL: server.address });
     context.setDefaultTimeout(WAITING.timeout);
-    const guestBook = new DevGuestBook(project, server, context);
     await receiveUpdates(await context.newPage(), server.address);
-    return guestBook;
+    return new DevGuestBook(project, server, await context.newPage());
   }
 
   /**
@@ -62,14 +75,16 @@ export class DevGuestBook {
     return code;
   }
 
-  /** Opens an empty page of a new user. */
+  /** Returns the empty page of a new user. The previous one must have left it. */
   async newPage(): Promise<OpenPage> {
     await this.#context.clearCookies();
-    const page = await this.#context.newPage();
-    const console: string[] = [];
-    page.on("console", (message) => console.push(message.text()));
-    page.on("pageerror", (error) => console.push(`${error.message}\n${error.stack}`));
-    return { page, console, close: () => page.close() };
+    this.#console = [];
+    return { page: this.#page, console: this.#console, leave: () => this.#leavePage() };
+  }
+
+  async #leavePage(): Promise<void> {
+    await this.#page.evaluate(() => sessionStorage.clear());
+    await this.#page.goto("about:blank");
   }
 
   /** Requests a page without a browser, and returns the text of its `main`: the error page has its whole text in the response. */
@@ -97,24 +112,27 @@ export class DevGuestBook {
     }
   }
 
-  /**
-   * Makes a mistake, and waits until pages show its effect.
-   *
-   * @returns a function that restores the files, and waits until that has taken effect: the watcher may report one edit twice,
-   * and the second report would load the program with the next mistake once more, which prints its message again
-   */
-  async makeMistake(edits: readonly Edit[]): Promise<() => Promise<void>> {
+  /** Restores the files of the last mistake, makes the next one, and waits until pages show the effect. */
+  async makeMistake(edits: readonly Edit[]): Promise<void> {
+    const { files, restore } = this.#mistake;
     // A new image is no edit: no module contains it yet.
-    const files = new Set(edits.map(({ file }) => file).filter((file) => !file.endsWith(".svg"))).size;
-    let restore = () => {};
-    await this.#change(files, () => {
-      restore = makeMistake(this.#project, edits);
+    const edited = edits.map(({ file }) => file).filter((file) => !file.endsWith(".svg"));
+    await this.#change(new Set([...files, ...edited]), () => {
+      restore();
+      this.#mistake = NO_MISTAKE;
+      this.#mistake = { files: edited, restore: makeMistake(this.#project, edits) };
     });
-    return () => this.#change(files, restore);
+  }
+
+  /** Restores the files of the last mistake, and waits until that has taken effect. */
+  async restore(): Promise<void> {
+    const { files, restore } = this.#mistake;
+    this.#mistake = NO_MISTAKE;
+    await this.#change(new Set(files), restore);
   }
 
   /** Changes files, and waits until the development server has detected the change of each, and until it has taken effect. */
-  async #change(files: number, changeFiles: () => void): Promise<void> {
+  async #change({ size: files }: ReadonlySet<string>, changeFiles: () => void): Promise<void> {
     const before = Number.parseInt(await this.#edits(), 10);
     changeFiles();
     await waitUntil(async () => {
@@ -131,6 +149,8 @@ export class DevGuestBook {
     return (await fetch(`${this.#server.address}/__web/dev/@tsweb/edits`)).text();
   }
 }
+
+const NO_MISTAKE: CurrentMistake = { files: [], restore: () => undefined };
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
 const ANSI = /\u001b\[[0-9;]*m/g;
