@@ -27,7 +27,7 @@ export interface Mistake {
   readonly edits: readonly Edit[];
   /** The path to open; `/` by default. Pages are not opened for `types` and `build`. */
   readonly path?: string;
-  /** What the user does in the page before the message appears. */
+  /** What the user does in the page before the message appears. A message in the terminal alone needs no browser without it. */
   readonly act?: (page: Page) => Promise<void>;
   readonly places: readonly Place[];
   /** The location in the message, in every place, such as `src/guest-book.tsx:12` or `src/guest-book.tsx:12:7`. */

@@ -1,4 +1,4 @@
-import { sign } from "../acts.ts";
+import { show, sign } from "../acts.ts";
 import type { Mistake } from "../mistake.ts";
 import { APP, GUESTS, inMarkup, inView, row, VIEW, withQuery } from "./guest-book-edits.ts";
 
@@ -52,6 +52,7 @@ const files: readonly Mistake[] = [
       'put the file at public/missing.png, or write the path of a file beside the style sheet with a dot: url("./missing.png")',
     ),
     places: ["terminal"],
+    act: show,
   },
 ];
 
@@ -107,13 +108,16 @@ const markup: readonly Mistake[] = [
     'The value of this element is always the text "on"',
     "Read `event.currentTarget.checked`",
   ),
-  warning(
-    "writes a comment as text in markup",
-    [inMarkup("// the names")],
-    `${VIEW}:22`,
-    'shows the comment "the names" as text, because it is in markup',
-    "Write `{/* the names */}`",
-  ),
+  {
+    ...warning(
+      "writes a comment as text in markup",
+      [inMarkup("// the names")],
+      `${VIEW}:22`,
+      'shows the comment "the names" as text, because it is in markup',
+      "Write `{/* the names */}`",
+    ),
+    act: show, // the browser requests the module too, and its message is printed once
+  },
   warning(
     "shows markup on the condition of a length",
     [inMarkup("{book.guests.length && <p>Names:</p>}")],

@@ -1,4 +1,4 @@
-import { sign } from "../acts.ts";
+import { show, sign } from "../acts.ts";
 import type { Mistake } from "../mistake.ts";
 import { APP, GUESTS, PAGES, row, VIEW } from "./guest-book-edits.ts";
 
@@ -45,6 +45,7 @@ const files: readonly Mistake[] = [
       'Write `import logo from "./logo.svg"` and `src={logo}`, or move the file to public/',
     ),
     places: ["terminal"],
+    act: show,
   },
   {
     ...row(
@@ -55,6 +56,7 @@ const files: readonly Mistake[] = [
       'public/logo.svg is served at /logo.svg: write src="/logo.svg"',
     ),
     places: ["terminal"],
+    act: show,
   },
   {
     ...row(
@@ -65,6 +67,7 @@ const files: readonly Mistake[] = [
       'Write `import "./style.css"`, and leave out this element',
     ),
     places: ["terminal"],
+    act: show,
   },
 ];
 

@@ -1,3 +1,4 @@
+import { POLLING } from "../acts.ts";
 import type { Edit, Mistake } from "../mistake.ts";
 
 const VIEW = "src/guest-book.tsx";
@@ -17,10 +18,14 @@ const button = (handler: string): Edit => alert(`<button type="button" onClick={
 
 /** Clicks the button until there is an effect: before hydration there is none. */
 const click: Mistake["act"] = async (page) => {
-  await page.waitForFunction(() => {
-    document.querySelector<HTMLElement>("button[type=button]")?.click();
-    return document.querySelector("vite-error-overlay");
-  });
+  await page.waitForFunction(
+    () => {
+      document.querySelector<HTMLElement>("button[type=button]")?.click();
+      return document.querySelector("vite-error-overlay");
+    },
+    undefined,
+    POLLING,
+  );
 };
 
 export const mistakes: readonly Mistake[] = [
