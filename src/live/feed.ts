@@ -41,7 +41,7 @@ export interface VerifiedFeed {
  * @see docs/protocol.md 10.2
  */
 export function signFeed({ channel, position, sid, expiresAt }: FeedPayload, keys: PurposeKeys): string {
-  const tag = sid === null ? null : sessionTag(sid).toString("base64url");
+  const tag = sid === null ? null : sessionTag(sid);
   const text = Buffer.from(formatFeedText({ expiresAt, tag, position, channel }));
   return Buffer.concat([text, truncatedMac(text, keys.sign)]).toString("base64url");
 }
@@ -63,8 +63,13 @@ export function verifyFeed(feed: string, { sid, now }: FeedPresenter, keys: Purp
   const parsed = parseFeedText(text.toString());
   if (!parsed) return null; // signed by another version of tsweb
   const { channel, position, expiresAt, tag } = parsed;
-  const isHolder = tag === null || (sid !== null && constantTimeEqual(sessionTag(sid), Buffer.from(tag, "base64url")));
-  return { channel, position, expiresAt, expired: now >= expiresAt || !isHolder };
+  return { channel, position, expiresAt, expired: now >= expiresAt || !isHolder(tag, sid) };
+}
+
+/** Returns whether a sign-in may use a token with a tag. Anybody may use one that was issued to a signed-out client. */
+export function isHolder(tag: string | null, sid: string | null): boolean {
+  if (tag === null) return true;
+  return sid !== null && constantTimeEqual(Buffer.from(sessionTag(sid)), Buffer.from(String(tag)));
 }
 
 function truncatedMac(text: Uint8Array, key: PurposeKeys["sign"]): Buffer {

@@ -19,14 +19,13 @@ import {
   retryAdvice,
   STREAM_RETRY_SECONDS,
 } from "../rate-limit/index.ts";
-import { secretFingerprints } from "../session/index.ts";
+import { secretFingerprints, sessionTag } from "../session/index.ts";
 import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { processApps } from "./app-registry.ts";
 import { handleEventStream } from "./event-stream.ts";
 import { handlePresence } from "./handle-presence.ts";
 import { handlePoll } from "./poll.ts";
 import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
-import { signInTag } from "./presence-token.ts";
 import { publishTo } from "./publish.ts";
 import type { LiveQueries } from "./queries/live-queries.ts";
 import { openQueries } from "./queries/query.ts";
@@ -182,7 +181,7 @@ export class LiveUpdates {
 
   /** Removes the pages of a sign-in from all lists of who is present, and ends their queries, in every process. */
   signedOut(sid: string): void {
-    const tag = signInTag(sid);
+    const tag = sessionTag(sid);
     this.queries?.runs.signedOut(tag);
     void this.bus.signedOut(tag);
   }

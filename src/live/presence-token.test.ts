@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deriveKey, type PurposeKeys, signToken } from "../session/index.ts";
-import { type PresencePayload, signInTag, signPresence, splitPresenceToken, verifyPresence } from "./presence-token.ts";
+import { deriveKey, type PurposeKeys, sessionTag, signToken } from "../session/index.ts";
+import { type PresencePayload, signPresence, splitPresenceToken, verifyPresence } from "./presence-token.ts";
 
 const keysOf = (secret: string, purpose = "presence"): PurposeKeys => {
   const sign = deriveKey(secret, purpose, "tsweb");
@@ -22,7 +22,7 @@ const presenter = { sid: "sid of alice", now: 1_500 };
 describe("verifyPresence", () => {
   it("returns what was signed", () => {
     const { sid, ...rest } = payload;
-    const expected = { ...rest, tag: signInTag(sid ?? ""), expired: false };
+    const expected = { ...rest, tag: sessionTag(sid ?? ""), expired: false };
     expect(verifyPresence(signPresence(payload, keys), presenter, keys)).toEqual(expected);
   });
 

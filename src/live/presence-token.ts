@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { PRESENCE_VERSION_SEPARATOR } from "../protocol/index.ts";
-import { constantTimeEqual, type PurposeKeys, signToken, verifyToken } from "../session/index.ts";
+import { type PurposeKeys, sessionTag, signToken, verifyToken } from "../session/index.ts";
+import { isHolder } from "./feed.ts";
 
 /** The content of a presence token: the permission to be present in a channel, as this user and with these data. */
 export interface PresencePayload {
@@ -29,9 +29,6 @@ export interface VerifiedPresence extends Omit<PresencePayload, "sid"> {
 
 const VERSION = 1;
 
-/** The length of the tag of a sign-in, in bytes of its hash, as in a feed. */
-const TAG_BYTES = 8;
-
 /**
  * Returns a signed presence token. Its holder can read its content.
  *
@@ -42,7 +39,7 @@ export function signPresence(
   { channel, id, user, data, sid, issuedAt, expiresAt }: PresencePayload,
   keys: PurposeKeys,
 ): string {
-  const header = [VERSION, expiresAt, sid === null ? null : signInTag(sid), id, channel, user, issuedAt];
+  const header = [VERSION, expiresAt, sid === null ? null : sessionTag(sid), id, channel, user, issuedAt];
   return signToken(keys.sign, `${JSON.stringify(header)}\n${data}`); // JSON contains no line feed
 }
 
@@ -66,20 +63,6 @@ export function verifyPresence(
   if (version !== VERSION) return null;
   const data = text.slice(lineFeed + 1);
   return { channel, id, user, data, tag, issuedAt, expiresAt, expired: now >= expiresAt || !isHolder(tag, sid) };
-}
-
-/** Returns what identifies a sign-in in tokens: 64 bits of its hash, as in a feed. */
-export function signInTag(sid: string): string {
-  return createHash("sha256").update(sid).digest().subarray(0, TAG_BYTES).toString("base64url");
-}
-
-/**
- * Returns whether a sign-in may use a token with a tag. One that was issued to a signed-out client may be used by anybody, as a
- * feed.
- */
-export function isHolder(tag: string | null, sid: string | null): boolean {
-  if (tag === null) return true;
-  return sid !== null && constantTimeEqual(Buffer.from(signInTag(sid)), Buffer.from(String(tag)));
 }
 
 /** Splits what a page sends: its token, and the version of the list that it has, if any. */

@@ -57,13 +57,13 @@ export function sessionId(context: RequestContext): string | null {
 }
 
 /**
- * Returns the tag of a sign-in: a part of the hash of its id, from which the id cannot be computed. Feeds and the page data
- * have it.
+ * Returns the tag of a sign-in in base64url: a part of the hash of its id, from which the id cannot be computed. The tokens of
+ * live updates and the page data have it.
  *
  * @see docs/protocol.md 10.2
  */
-export function sessionTag(sid: string): Buffer {
-  return createHash("sha256").update(sid).digest().subarray(0, FEED_TAG_BYTES);
+export function sessionTag(sid: string): string {
+  return createHash("sha256").update(sid).digest().subarray(0, FEED_TAG_BYTES).toString("base64url");
 }
 
 /**
@@ -81,7 +81,7 @@ export function pageTag(context: RequestContext): string | null {
  */
 export function currentTag(context: RequestContext): string | null {
   const sid = sessionId(context);
-  return sid === null ? null : sessionTag(sid).toString("base64url");
+  return sid === null ? null : sessionTag(sid);
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Bus } from "../../src/backends/index.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { RPCError } from "../../src/errors.ts";
 import { ContextValues } from "../../src/http/index.ts";
-import { signInTag } from "../../src/live/presence-token.ts";
 import type { QueryDefinition } from "../../src/live/queries/definition.ts";
 import { QueryConnection, type QueryInput } from "../../src/live/queries/query-connection.ts";
 import type { RunOutcome } from "../../src/live/queries/query-run.ts";
@@ -14,7 +13,7 @@ import { ValueCache } from "../../src/live/queries/value-cache.ts";
 import { SubscriptionHub } from "../../src/live/subscription-hub.ts";
 import type { AppLog } from "../../src/logging/index.ts";
 import type { QueryFrame } from "../../src/protocol/index.ts";
-import type { VerifiedSession } from "../../src/session/index.ts";
+import { sessionTag, type VerifiedSession } from "../../src/session/index.ts";
 
 /** The options of {@link createQueryProcess}. */
 export interface QueryProcessOptions {
@@ -120,7 +119,7 @@ export class QueryPage {
     const input: QueryInput = {
       runs: process.runs,
       requests,
-      client: { key: client, session, tag: session ? signInTag(session.sid) : null, isValid: () => this.isValid },
+      client: { key: client, session, tag: session ? sessionTag(session.sid) : null, isValid: () => this.isValid },
     };
     const connection = new QueryConnection(input, () => this.read());
     this.#connection = connection;

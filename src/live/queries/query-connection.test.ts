@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
 import { createQueryProcess, QueryPage, type QueryProcess, sessionOf } from "#test/query-processes";
 import { recordedLog } from "#test/recorded-log";
+import { sessionTag } from "../../session/index.ts";
 import { MAX_PLACES_PER_CLIENT } from "../page-places.ts";
-import { signInTag } from "../presence-token.ts";
 
 let bus: FaultyBus;
 let process: QueryProcess;
@@ -139,7 +139,7 @@ describe("a token", () => {
       await openPage(["1"], { user: "bob" }),
       await openPage(["1"]),
     ];
-    await bus.publish("\u0000presence", JSON.stringify(signInTag("sid of alice")));
+    await bus.publish("\u0000presence", JSON.stringify(sessionTag("sid of alice")));
     await change(rows(1));
     expect([alice, bob, nobody].map(({ ended }) => ended)).toEqual([["token of 1"], [], []]);
     expect([alice, bob, nobody].map(({ values }) => values.get("1"))).toEqual([rows(0, 0, 0), rows(1), rows(1)]);
@@ -152,7 +152,7 @@ describe("a token", () => {
       await openPage(["1"]),
     ];
     bus.suppressesNotifications = true;
-    await bus.publish("\u0000presence", JSON.stringify(signInTag("sid of alice")));
+    await bus.publish("\u0000presence", JSON.stringify(sessionTag("sid of alice")));
     bus.notifyAll();
     await wait(100);
     expect([alice, bob, nobody].map(({ ended }) => ended.length)).toEqual([1, 0, 0]);

@@ -2,8 +2,7 @@ import type { RequestContext } from "../../http/index.ts";
 import { RequestError } from "../../http/index.ts";
 import { QUERY_VERSION_SEPARATOR } from "../../protocol/index.ts";
 import { clientKey } from "../../rate-limit/index.ts";
-import { finalSession, keysFor, sessionId, type VerifiedSession } from "../../session/index.ts";
-import { signInTag } from "../presence-token.ts";
+import { finalSession, keysFor, sessionId, sessionTag, type VerifiedSession } from "../../session/index.ts";
 import type { QueryCall } from "./definition.ts";
 import { endedFrame, errorFrame, type QueryFrameText, staleFrame } from "./query-frame.ts";
 import type { QueryReceiver } from "./query-receiver.ts";
@@ -57,7 +56,7 @@ export function readQueries(texts: readonly string[], context: RequestContext, r
   });
   const { session, isValid } = finalSession(context);
   const key = session ? `u:${session.user.sub}` : `a:${clientKey(context.address)}`;
-  const tag = session ? signInTag(session.sid) : null;
+  const tag = session ? sessionTag(session.sid) : null;
   return { runs, requests, client: { key, session, tag, isValid } };
 }
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_QUERY_TOKEN_CHARS } from "../../protocol/index.ts";
-import { deriveKey, type PurposeKeys, signToken } from "../../session/index.ts";
-import { signInTag } from "../presence-token.ts";
+import { deriveKey, type PurposeKeys, sessionTag, signToken } from "../../session/index.ts";
 import { type QueryPayload, queryId, signQuery, verifyQuery } from "./query-token.ts";
 
 const SECRET = "a secret of 16 bytes or more";
@@ -33,7 +32,7 @@ function tokenOfLength(length: number): string {
 describe("verifyQuery", () => {
   it("returns what was signed", () => {
     const { sid, ...rest } = payload;
-    const expected = { ...rest, tag: signInTag(sid ?? ""), expired: false };
+    const expected = { ...rest, tag: sessionTag(sid ?? ""), expired: false };
     expect(verifyQuery(signQuery(payload, keys), presenter, keys)).toEqual(expected);
   });
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MAX_QUERY_TOKEN_CHARS } from "../../protocol/index.ts";
-import { type PurposeKeys, signToken, verifyToken } from "../../session/index.ts";
-import { isHolder, signInTag } from "../presence-token.ts";
+import { type PurposeKeys, sessionTag, signToken, verifyToken } from "../../session/index.ts";
+import { isHolder } from "../feed.ts";
 
 /** A query with arguments, as its token and its id contain it. */
 export interface QueryText {
@@ -45,7 +45,7 @@ const ID_BYTES = 12;
  * @see docs/protocol.md 10.13
  */
 export function signQuery({ name, hash, channels, argsText, sid, expiresAt }: QueryPayload, keys: PurposeKeys): string {
-  const header = [VERSION, expiresAt, sid === null ? null : signInTag(sid), name, hash, channels];
+  const header = [VERSION, expiresAt, sid === null ? null : sessionTag(sid), name, hash, channels];
   return signToken(keys.sign, `${JSON.stringify(header)}\n${argsText}`); // JSON contains no line feed
 }
 

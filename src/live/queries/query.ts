@@ -210,7 +210,7 @@ async function issueHandle(
   definition: QueryDefinition,
   signature: Signature,
   args: readonly unknown[],
-): Promise<LiveHandle<unknown>> {
+): Promise<LiveHandle> {
   const { name, hash, key } = definition;
   const caller = `${name}.live()`;
   const context = requireClientContext(caller);
