@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { type Plugin, parseAst, type ResolvedConfig } from "vite";
 import { ssrExportAllKey } from "vite/module-runner";
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
-import { type CompileOptions, Compiler, type HookContext } from "./compiler.ts";
+import { type CompileOptions, Compiler } from "./compiler.ts";
 import { refresh } from "./hot-update.ts";
 import { unsupportedSyntax, usingDeclarations } from "./runtime-syntax.ts";
 import { isInNodeModules, stripQuery } from "./syntax/index.ts";
@@ -59,7 +59,7 @@ function loadedTexts(compiler: Compiler): Plugin {
       order: "post",
       filter: { id: { include: /\.(?:[cm]?[jt]sx?|css)$/i, exclude: [/[\0?]/, /[\\/]node_modules[\\/]/] } },
       handler(id) {
-        return compiler.loadText(this as HookContext, id);
+        return compiler.loadText(this, id);
       },
     },
   };
@@ -87,7 +87,7 @@ function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: ()
     resolveId: {
       order: "pre",
       handler(source, importer, options) {
-        const resolved = compiler.resolveId(this as HookContext, source, importer, options);
+        const resolved = compiler.resolveId(this, source, importer, options);
         // Vite's search for packages would end with the first error. The browser's import of the module reports it.
         return "scan" in options && options.scan ? resolved.catch(() => ({ id: source, external: true })) : resolved;
       },
@@ -95,13 +95,13 @@ function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: ()
     load: {
       order: "pre",
       handler(id) {
-        return compiler.load(this as HookContext, id);
+        return compiler.load(this, id);
       },
     },
     transform: {
       order: "pre",
       handler(code, id) {
-        return compiler.transform(this as HookContext, code, id);
+        return compiler.transform(this, code, id);
       },
     },
     onLog: (_level, { code, id = "" }) => !(code === "MODULE_LEVEL_DIRECTIVE" && isInNodeModules(id)),

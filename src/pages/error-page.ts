@@ -47,7 +47,7 @@ function Main(this: { readonly __v: LinkedNode }, { children }: { readonly child
 export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
   const request = status === 500 ? h("p", null, ["Request ", h("code", null, id)]) : null;
   // Preact calls a function component with the component as `this`, which its types omit.
-  return h(Main as (props: object) => VNode, null, h("h1", null, errorTitle(status)), h("p", null, message), request);
+  return h(Main, null, h("h1", null, errorTitle(status)), h("p", null, message), request);
 }
 
 /**

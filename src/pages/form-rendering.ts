@@ -162,7 +162,7 @@ function addField(vnode: VNode, type: string, open: OpenForm): void {
   const { props } = vnode;
   const { name, type: inputType } = props as Props;
   if (typeof name !== "string") {
-    if (isUnnamedField(type, props as Props)) open.unnamed.push(vnode);
+    if (isUnnamedField(type, props)) open.unnamed.push(vnode);
     return;
   }
   const isFile = type === "input" && typeof inputType === "string" && inputType.toLowerCase() === "file";

@@ -119,10 +119,10 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   const location = `page(${JSON.stringify(path)})`;
   if (typeof run !== "function") throw new TypeError(notFunctionMessage(location, run === undefined ? first : run));
   rejectUnknownOptions(options, OPTIONS, location);
-  checkSecurityOptions(options as PageOptions, location);
+  checkSecurityOptions(options, location);
   checkLayout((options as PageOptions).layout, location);
   checkCache((options as PageOptions).cache, location);
-  checkStatic(path, options as PageOptions, location);
+  checkStatic(path, options, location);
   checkLaterTimeout((options as PageOptions).later_timeout, location);
   checkPrefetch(options, location);
   const href = createHref(path);
@@ -132,7 +132,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
     kind: "page",
     href,
     path,
-    options: options as PageOptions,
+    options,
     run: run as PageDefinition["run"],
     source: source as PageSource,
   });

@@ -215,7 +215,7 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   }
   removeTextHandlers(vnode, type); // after the checks, which report them
   // The props of an element, as they are rendered.
-  if (dropsLineFeed(type)) vnode.props = keepLineFeed(type, vnode.props as Record<string, unknown>) as VNode["props"];
+  if (dropsLineFeed(type)) vnode.props = keepLineFeed(type, vnode.props) as VNode["props"];
 }
 
 function afterNode(vnode: VNode): void {

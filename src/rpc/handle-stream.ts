@@ -197,7 +197,7 @@ const EMPTY_LAST_LINE: Line = { text: "", isLast: true };
 const LAST_LINE: Line = { text: DONE_LINE, isLast: true };
 
 /** The result of a streaming function. */
-export type AnyGenerator = AsyncGenerator<unknown> | Generator<unknown>;
+export type AnyGenerator = AsyncGenerator | Generator;
 
 /** The settings of the application that the lines of its streams depend on. */
 interface StreamSettings {

@@ -62,15 +62,13 @@ function elementsOf(
   const { type, props } = node;
   if (type === null) return [String(props)]; // a text
   if (typeof type === "string") list.push(node);
-  const values = type === "select" ? selectedValues(props as Record<string, unknown>) : selected;
+  const values = type === "select" ? selectedValues(props) : selected;
   const children = (node.__k ?? []).flatMap((child) => elementsOf(child, list, values));
   if (typeof type !== "string") return children;
-  const own = type === "option" && selected ? withSelection(props as Record<string, unknown>, selected) : props;
+  const own = type === "option" && selected ? withSelection(props, selected) : props;
   const { children: _, dangerouslySetInnerHTML: html, ...attributes } = own as Record<string, unknown>;
   const marked = { ...attributes, ...(html ? { [OPAQUE]: "" } : {}) };
-  return [
-    h(type, dropsLineFeed(type) ? keepLineFeed(type, { ...marked, children }) : { ...marked, children }) as VNode,
-  ];
+  return [h(type, dropsLineFeed(type) ? keepLineFeed(type, { ...marked, children }) : { ...marked, children })];
 }
 
 function toSource({ __source }: NodeInternals): MarkupSource | undefined {

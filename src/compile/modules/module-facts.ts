@@ -130,7 +130,7 @@ function checkArguments({ kind, call }: Declaration, source: SourceFile): Node {
 function readHydrate({ call }: Declaration, source: SourceFile): Pick<ViewSource, "hydrate"> {
   if (call.arguments.length < 2) return {};
   const [argument] = call.arguments;
-  const options = argument && unwrapExpression(argument as Node);
+  const options = argument && unwrapExpression(argument);
   const [property, ...others] = options?.type === "ObjectExpression" ? options.properties : [];
   if (property?.type === "Property" && !property.computed && others.length === 0) {
     const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
