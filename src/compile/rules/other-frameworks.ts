@@ -18,7 +18,7 @@ import {
 } from "../syntax/index.ts";
 import { otherName } from "./entry-points.ts";
 import { INSTALL_COMPAT, packageFolder, rejectReact } from "./react-packages.ts";
-import { isBrowserCode, type PackageResolver, type ViteRuleResolver } from "./rule.ts";
+import type { PackageResolver, ViteRuleResolver } from "./rule.ts";
 
 const FORM_HANDLE =
   'Write `const handle = form(fn)`, with `form` of "tsweb/browser": it has `error`, `result` and `pending`.';
@@ -191,4 +191,9 @@ export async function checkStubMembers(facts: ModuleFacts, resolver: ModuleResol
       callee,
     );
   }
+}
+
+/** Returns whether browsers load the module that is checked. */
+function isBrowserCode({ views }: ModuleFacts, { side }: Pick<ViteRuleResolver, "side">): boolean {
+  return side === "browser" || views.length > 0;
 }

@@ -94,8 +94,3 @@ export interface ViteRuleResolver extends ModuleResolver, PackageResolver {
   /** Reads the imports of browser code. @throws CompileError at an import that browser code cannot have */
   readImports(): Promise<unknown>;
 }
-
-/** Returns whether browsers load the module that is checked. */
-export function isBrowserCode({ views }: ModuleFacts, { side }: Pick<ViteRuleResolver, "side">): boolean {
-  return side === "browser" || views.length > 0;
-}
