@@ -33,7 +33,6 @@ const REDIRECT_MS = 2_000;
 /** For the user of the form. */
 const UNREACHABLE = "The server cannot be reached. Check your connection, and send the form again.";
 
-/** A submission of a form. */
 interface Submission {
   /** The parameter of the form's address, which names the function. */
   readonly target: string;
@@ -241,7 +240,6 @@ function typedValues(form: HTMLFormElement | undefined, body: FormData): FieldVa
   return values;
 }
 
-/** Returns the names of the disabled fields of a form. */
 function disabledNames(form: HTMLFormElement): string[] {
   return fieldsOf(form)
     .filter((field) => field.matches(":disabled"))

@@ -41,7 +41,6 @@ import {
 
 /** The number of the current {@link run}. Earlier runs stop when it has changed. */
 let currentRun = 0;
-/** The timer of {@link restart}. */
 let restartTimer: ReturnType<typeof setTimeout> | undefined;
 /** The last attempt. */
 let attempt: AbortController | undefined;
@@ -350,7 +349,7 @@ function share(frames: readonly Frame[]): void {
 function advance({ subscriptions }: LiveRequest, id: string, content: Partial<Frame>): Frame[] {
   return id.split(",").flatMap((part) => {
     const [index, to = ""] = part.split("=");
-    const subscription = subscriptions[index as unknown as number] as Subscription; // with an index that is none of the request, this throws below
+    const subscription = subscriptions[index as unknown as number] as Subscription; // the text of an index is a key too; one that is none of the request throws below
     const { position } = subscription;
     const isEnded = to === "-";
     if (!position || !(isEnded || isLater(to, position))) return [];
@@ -360,7 +359,6 @@ function advance({ subscriptions }: LiveRequest, id: string, content: Partial<Fr
   });
 }
 
-/** Sends a request. */
 function send(path: string, { subscriptions, tokens }: LiveRequest, signal: AbortSignal): Promise<Response> {
   const { base, build = "" } = getPageData();
   return fetch(base + path, {

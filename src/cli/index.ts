@@ -103,7 +103,6 @@ const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
   ...["generate", "create", "init"].map((name) => [name, "`tsweb new` creates a project."] as const),
 ]);
 
-/** Returns the message for an unknown command. */
 function unknownCommandMessage(command: string, commands: readonly string[]): string {
   const similar = closestName(command, commands);
   const fix =

@@ -13,7 +13,6 @@ import {
 import type { PackageResolver } from "./rules/index.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
 
-/** A module that was read from its file. */
 interface ReadModule {
   /** The time and the size of the file when it was read. */
   readonly stamp: string;

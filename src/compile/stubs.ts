@@ -63,7 +63,6 @@ function isVariableName(name: string): boolean {
 /** Returns the hash of a function's signature, as the server's build has it; `undefined` if it has none. */
 export type HashOf = (signature: Pick<Signature, "file" | "name">) => string | undefined;
 
-/** What stubs import of `tsweb/stub`. */
 type StubImport = "stub" | "idempotent" | "stream" | "upload" | "link";
 
 /** Returns the local names of the imports: other ones than those of the functions, of which one may be `upload`. */

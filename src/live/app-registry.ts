@@ -13,7 +13,6 @@ const FIXES: Readonly<Record<string, string>> = {
 class AppRegistry {
   /** The bus of each application that is open. */
   readonly #apps = new Set<AppBus>();
-  /** The bus of each `App`. */
   readonly #busOfApp = new WeakMap<object, AppBus>();
   /** Called with the bus of the first application; `null` once there was one. */
   #waiting: ((bus: AppBus) => void)[] | null = [];

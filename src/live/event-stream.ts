@@ -268,7 +268,6 @@ const HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
-/** The request of an event stream. */
 interface EventStreamContext {
   readonly context: RequestContext;
   /** Its presence tokens; `null` without any. */
@@ -296,7 +295,6 @@ export function handleEventStream(
   return { status: 200, headers: HEADERS, body };
 }
 
-/** What an event stream is started with. */
 interface StreamStart extends Pick<EventStreamContext, "presence" | "queries"> {
   readonly hub: SubscriptionHub;
   readonly request: SubscriptionRequest;

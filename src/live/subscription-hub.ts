@@ -51,7 +51,6 @@ export class SubscriptionHub {
   readonly counts: LiveCounts;
   readonly #bus: BusReader;
   readonly #log: Logger;
-  /** The subscriptions by channel. */
   readonly #subscriptions = new Map<string, ChannelSubscription>();
   readonly #connections = new Set<LiveConnection>();
   /** Apart from the connections, which are those of clients. */

@@ -178,7 +178,6 @@ function resultSchema({ signature, options }: FunctionDefinition, registry: Sche
   );
 }
 
-/** The description of each error code. */
 const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
   validation_error: "An argument is missing or invalid.",
   unauthenticated: "The client is not signed in.",

@@ -257,5 +257,4 @@ function typeKey(shape: TypeShape, shapes: readonly TypeShape[]): string {
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** A JSON value. */
 type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;

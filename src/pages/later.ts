@@ -6,7 +6,6 @@ import { partPlaceProblem } from "./html-nesting.ts";
 import { FALLBACK, getActiveRender, InsideFallback, MarkupError, type Part } from "./render-state.ts";
 import { htmlAround } from "./template-node.ts";
 
-/** The props of {@link Later}. */
 interface LaterProps {
   /** What the browser shows until the part arrives. Without it, nothing. */
   readonly fallback?: Markup;

@@ -11,7 +11,6 @@ import { renderToString } from "preact-render-to-string";
 import { setActiveRender } from "./render-state.ts";
 import { type BuildMarkup, isNode, type TemplateHtml, TemplateNode, type TemplateParts } from "./template-node.ts";
 
-/** Returns whether children contain a promise. */
 type ContainsPromise = (children: unknown) => boolean;
 
 /** HTML that is being written: `text` follows the last node. */

@@ -9,7 +9,6 @@ type Primitive = string | number | boolean | null;
 
 export type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** A function, or a class. */
 type FunctionOrClass = ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown);
 
 /** Decimal classes, as `toJson` recognises them. */

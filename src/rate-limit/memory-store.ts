@@ -24,7 +24,6 @@ export interface MemoryRateStoreOptions {
 export function memoryRateStore({ now, maxKeys }: MemoryRateStoreOptions = {}): MemoryRateStore {
   const byLimit = new Map<string, MemoryCounts>();
 
-  /** Returns the counts of a limit at this time. */
   const countsOf = (limit: CountLimit, timeMs: number): MemoryCounts => {
     let counts = byLimit.get(limit.id);
     if (!counts) {

@@ -157,7 +157,6 @@ async function textToKeep(
   );
 }
 
-/** An outcome as it is kept. */
 type KeptOutcome =
   | { readonly kind: "redirect"; readonly target: RedirectTarget }
   | { readonly kind: "success"; readonly json: string }

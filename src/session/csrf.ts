@@ -11,7 +11,6 @@ const SECRET_BYTES = 24;
 const SECRET_CHARS = (SECRET_BYTES * 4) / 3;
 const TOKEN_CHARS = 2 * SECRET_CHARS;
 
-/** The secret of a sign-in. */
 interface SignInSecret {
   readonly bytes: Uint8Array;
   /** The same bits, six in each element, as base64url has them. */

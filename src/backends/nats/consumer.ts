@@ -48,7 +48,6 @@ export interface ConsumerFilters {
   onRefused(): void;
 }
 
-/** The last delivery. */
 interface LastDelivery {
   readonly epoch: string;
   readonly subject: string;

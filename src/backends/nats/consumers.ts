@@ -55,7 +55,6 @@ export class NatsConsumers {
   readonly #barrierSubject: string;
   readonly #handlers: ConsumersHandlers;
   readonly #consumers = new Set<NatsConsumer>();
-  /** The consumer of each subject. */
   readonly #bySubject = new Map<string, NatsConsumer>();
   /** The consumer of all subjects, if the server does not filter. */
   #unfiltered: NatsConsumer | undefined;

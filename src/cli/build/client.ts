@@ -29,7 +29,6 @@ interface BrowserInputs {
 
 const COMPAT_MODULE = /[\\/]preact[\\/]compat[\\/]/;
 
-/** A finished build of the server. */
 interface FinishedServerBuild {
   readonly graph: ServerGraph;
   readonly registry: BuildRegistry;

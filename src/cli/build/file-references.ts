@@ -177,7 +177,6 @@ function textOf(node: unknown): string | undefined {
   return isNode(node) && node.type === "Literal" && typeof node.value === "string" ? node.value : undefined;
 }
 
-/** Returns whether an expression is a member of `import.meta`. */
 function isImportMeta(node: unknown, member: string): boolean {
   return isNode(node) && nameOf(node) === member && isNode(node.object) && node.object.type === "MetaProperty";
 }

@@ -35,7 +35,6 @@ import { mayHaveStaticPages, writeStaticPages } from "./static-pages.ts";
 export { packageOptionsProblem } from "./package-options.ts";
 export type { LoadReport } from "./static-pages.ts";
 
-/** The options of {@link build}. */
 interface BuildOptions {
   /** The `dist` of an earlier build, as an absolute path: its hashed assets are taken over. */
   readonly keepFrom?: string | undefined;
@@ -181,7 +180,6 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
   return { references: references.existing(), report, kept: manifest.kept, manifest, modules, warnings };
 }
 
-/** The server to build. */
 interface ServerInput extends Pick<ServerBuildOptions, "root" | "entry" | "outDir"> {
   readonly distFolders: readonly string[];
   readonly urls: UnresolvedUrls;

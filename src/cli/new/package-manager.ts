@@ -43,7 +43,6 @@ export function translateCommands(text: string, { name }: PackageManager): strin
   });
 }
 
-/** The lock files of the package managers. */
 const LOCK_FILES = [
   ["package-lock.json", "npm"],
   ["pnpm-lock.yaml", "pnpm"],

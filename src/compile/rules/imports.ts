@@ -48,7 +48,6 @@ export async function checkImportedNames(facts: ModuleFacts, resolver: ModuleRes
   }
 }
 
-/** Returns whether the source of a module shows all of its exports. */
 function showsAllExports({ program, exports }: ModuleFacts): boolean {
   if (exports.starExports.length > 0 || exports.named.length === 0) return false;
   return program.body.every(

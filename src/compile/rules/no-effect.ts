@@ -114,7 +114,6 @@ function callText(call: Call, source: SourceFile): string {
   return `${call.type === "NewExpression" ? "new " : ""}${calleeText(call, source)}(…)`;
 }
 
-/** Returns the text of what a call calls. */
 function calleeText({ callee }: Call, { code }: SourceFile): string {
   return code.slice(callee.start, callee.end);
 }
@@ -124,7 +123,6 @@ function mayContainRedirect(code: string): boolean {
   return /\bimport\b/.test(code) && /\bredirect\b/.test(code);
 }
 
-/** Returns whether an expression calls `redirect` of tsweb. */
 function isRedirect({ type }: Call, { source, name }: ImportedName): boolean {
   return type === "CallExpression" && source === "tsweb" && name === "redirect";
 }

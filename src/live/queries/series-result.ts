@@ -8,7 +8,6 @@ import { createSeriesName, formatVersion, valueIdOf } from "./query-version.ts";
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
-/** A run of a series. */
 interface SeriesRun {
   /** Its number: the first one is 1. */
   readonly run: number;
@@ -108,7 +107,6 @@ export class SeriesResult {
     this.#failure = { run, cause, takesValue, retryAtMs, frame: errorFrame(this.#id, code, message) };
   }
 
-  /** Drops the value. */
   drop(): void {
     if (this.#value) this.#value = { ...this.#value, json: null };
     this.#frames = {};
