@@ -44,19 +44,18 @@ export function withLimitedBody(context: RequestContext, maxBytes?: number): Lim
       isComplete = true;
     },
   });
-  const { url, method, headers, signal } = request;
-  // The Fetch standard requires `duplex` for a stream as a body. The type `RequestInit` does not have it.
-  const init: RequestInit & { duplex: "half" } = {
-    method,
-    headers,
-    signal,
-    // The source is not cancelled: the host would discard the rest without a limit.
-    body: request.body.pipeThrough(limiter, { preventCancel: true }),
-    duplex: "half",
-  };
-  const limited = new Request(url, init);
-  context.onBodyReleased(keepInMemory(limited));
+  // The source is not cancelled: the host would discard the rest without a limit.
+  const limited = withBody(context, request.body.pipeThrough(limiter, { preventCancel: true }));
   return { request: limited, isBodyChecked: () => isDeclared || isComplete };
+}
+
+function withBody(context: RequestContext, body: ReadableStream<Uint8Array>): Request {
+  const { url, method, headers, signal } = context.raw;
+  // The Fetch standard requires `duplex` for a stream as a body. The type `RequestInit` does not have it.
+  const init: RequestInit & { duplex: "half" } = { method, headers, signal, body, duplex: "half" };
+  const request = new Request(url, init);
+  context.onBodyReleased(keepInMemory(request));
+  return request;
 }
 
 /**
@@ -106,14 +105,10 @@ export function withUploadLimits(context: RequestContext, maxBytes: number): Lim
     },
     { highWaterMark: 0 },
   );
-  const { url, method, headers, signal } = request;
-  // The Fetch standard requires `duplex` for a stream as a body. The type `RequestInit` does not have it.
-  const init: RequestInit & { duplex: "half" } = { method, headers, signal, body, duplex: "half" };
-  const limited = new Request(url, init);
+  const limited = withBody(context, body);
   onWholeBodyRead(limited, () => {
     counter.isInMemory = true;
   });
-  context.onBodyReleased(keepInMemory(limited));
   return { request: limited, isBodyChecked: () => isComplete };
 }
 
