@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { Signature } from "../protocol/index.ts";
+import { type Signature, takesFiles } from "../protocol/index.ts";
 import { type Declaration, type Endpoint, isServerModule, type ReExport, relativePath } from "./modules/index.ts";
 import { type Node, unwrapExpression } from "./syntax/index.ts";
 import { propertyKey } from "./types/index.ts";
@@ -102,10 +102,6 @@ function stubCall(
   if (takesFiles(signature)) args.push(upload);
   while (args.at(-1) === undefined) args.pop();
   return `${factory}(${args.map((arg) => arg ?? "undefined").join(", ")})`;
-}
-
-function takesFiles({ params }: Signature): boolean {
-  return params.some(({ files }) => files);
 }
 
 /** The prefix of stub module ids in development. It keeps them apart from the server modules' own ids. */

@@ -12,6 +12,7 @@ import { CountLimit, clientKey, type MemoryRateStore, retryAdvice } from "../rat
 import { keysFor, sessionId } from "../session/index.ts";
 import type { PresenceRooms } from "./presence-rooms.ts";
 import { splitPresenceToken, type VerifiedPresence, verifyPresence } from "./presence-token.ts";
+import { requestError } from "./subscription-request.ts";
 
 /** The maximum size of the body: the longest token, the largest state, and room for JSON escapes. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -136,9 +137,4 @@ function take(rate: MemoryRateStore, limit: CountLimit, key: string): void {
   const { details, sentence } = retryAdvice(refusal.waitSeconds);
   const message = `Too many states: at most ${limit.calls} in ${limit.seconds} s. ${sentence}`;
   throw new RequestError("rate_limited", message, { details });
-}
-
-function requestError(status: number, message: string, headers: Readonly<Record<string, string>> = {}): RequestError {
-  const code = status === 403 ? "forbidden" : status === 503 ? "internal" : "validation_error";
-  return new RequestError(code, message, { status, headers });
 }

@@ -225,6 +225,12 @@ function createReaders(feeds: readonly VerifiedFeed[], cursor: string): Pick<Sub
   return { readers, gaps };
 }
 
-function requestError(status: number, message: string, headers: Readonly<Record<string, string>> = {}): RequestError {
-  return new RequestError(status === 403 ? "forbidden" : "validation_error", message, { status, headers });
+/** Returns the error for a request of a page that cannot be handled, with the code of its status. */
+export function requestError(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): RequestError {
+  const code = status === 403 ? "forbidden" : status === 503 ? "internal" : "validation_error";
+  return new RequestError(code, message, { status, headers });
 }

@@ -1,6 +1,6 @@
-import { CSRF_HEADER, CSRF_META, FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
+import { CSRF_HEADER, CSRF_META, FORM_PREFIX, RPC_PREFIX, takesFiles } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
-import { ERROR_SCHEMA, errorResponses, operation, tagOf, takesFiles } from "./operation.ts";
+import { ERROR_SCHEMA, errorResponses, operation, tagOf } from "./operation.ts";
 import { type JsonObject, SchemaRegistry } from "./schemas.ts";
 
 /** An OpenAPI document. @see OpenAPI Specification 3.1 */
@@ -50,7 +50,7 @@ export function openapi(app: DescribedApp, project: ProjectInfo = {}): Document 
   const hasFunctions = functions.length > 0;
   const registry = new SchemaRegistry(hasFunctions ? { Error: ERROR_SCHEMA } : {});
   const paths = functions.map((definition): [string, JsonObject] => [
-    `${base}${takesFiles(definition) ? FORM_PREFIX : RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
+    `${base}${takesFiles(definition.signature) ? FORM_PREFIX : RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
     { post: operation(definition, { strict, csrf, bearer, registry }) },
   ]);
   const modules = [...new Set(functions.map(({ signature }) => signature.file))];

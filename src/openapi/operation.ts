@@ -1,5 +1,13 @@
 import { type ErrorCode, statusOf } from "../errors.ts";
-import { ARGUMENTS_FIELD, CSRF_HEADER, FORM_TYPE, JSON_TYPE, NDJSON_TYPE, type Parameter } from "../protocol/index.ts";
+import {
+  ARGUMENTS_FIELD,
+  CSRF_HEADER,
+  FORM_TYPE,
+  JSON_TYPE,
+  NDJSON_TYPE,
+  type Parameter,
+  takesFiles,
+} from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
 import type { JsonObject, SchemaRegistry } from "./schemas.ts";
 import { nullableSchema, shapeSchema, standardJsonSchema } from "./schemas.ts";
@@ -68,15 +76,10 @@ function callForm({ signature: { name, params, keyed } }: FunctionDefinition): s
   return keyed ? `${name}({ ${list.join(", ")} })` : `${name}(${list.join(", ")})`;
 }
 
-/** Returns whether a function takes files: its calls are then forms. */
-export function takesFiles({ signature }: FunctionDefinition): boolean {
-  return signature.params.some(({ files }) => files);
-}
-
 /** Returns the body of a call: JSON, or a form with the other arguments in one field and each file in its own. */
 function requestContent(definition: FunctionDefinition, context: OperationContext): JsonObject {
   const schema = bodySchema(definition, context);
-  if (!takesFiles(definition)) return { [JSON_TYPE]: { schema } };
+  if (!takesFiles(definition.signature)) return { [JSON_TYPE]: { schema } };
   const { params } = definition.signature;
   const file = { type: "string", format: "binary" };
   const files = params.filter((parameter) => parameter.files);

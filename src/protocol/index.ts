@@ -162,6 +162,7 @@ export {
   type PageSource,
   type Parameter,
   type Signature,
+  takesFiles,
   type ViewSource,
 } from "./signature.ts";
 export { chunkLine, DONE_LINE, errorLine, openStream, readLines, type Stream } from "./stream.ts";

@@ -79,6 +79,11 @@ export interface ViewSource {
   readonly hydrate?: "visible" | "idle";
 }
 
+/** Returns whether a function takes files: its calls are then forms. */
+export function takesFiles({ params }: Pick<Signature, "params">): boolean {
+  return params.some(({ files }) => files);
+}
+
 /**
  * Returns the key of an endpoint: two endpoints with the same key match the same requests, so that one would never be
  * reached. The names of parameters do not make two paths different.

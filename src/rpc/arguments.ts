@@ -2,7 +2,7 @@ import { adviseMaxBody, MAX_BODY_BYTES } from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
 import type { RequestContext } from "../http/index.ts";
 import { parseJson } from "../http/index.ts";
-import { type Arguments, isBlob, type Parameter, type Signature } from "../protocol/index.ts";
+import { type Arguments, isBlob, type Parameter, type Signature, takesFiles } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 import type { FunctionDefinition } from "./server.ts";
 import type { ParameterCheck, ParameterChecks, TypeMismatch } from "./strict-checks.ts";
@@ -228,7 +228,7 @@ export function maxFormBody({ options }: FunctionDefinition, fallback?: number):
  */
 export function maxCallBody(definition: FunctionDefinition, fallback?: number): number {
   const max = maxFormBody(definition, fallback);
-  return takesFiles(definition) ? Math.min(max, MAX_BODY_BYTES) : max;
+  return takesFiles(definition.signature) ? Math.min(max, MAX_BODY_BYTES) : max;
 }
 
 /**
@@ -244,10 +244,6 @@ export function adviseOfMaxBody(
   definition: FunctionDefinition,
   { kind, fallback }: { readonly kind: "call" | "form"; readonly fallback: number | undefined },
 ): void {
-  if (takesFiles(definition) !== (kind === "form")) return;
+  if (takesFiles(definition.signature) !== (kind === "form")) return;
   adviseMaxBody(error, context, { name: definition.signature.name, maxBytes: maxFormBody(definition, fallback) });
-}
-
-function takesFiles({ signature }: FunctionDefinition): boolean {
-  return signature.params.some(({ files }) => files);
 }
