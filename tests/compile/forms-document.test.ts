@@ -1,70 +1,23 @@
 /** The application of docs/forms.md: its types, and what its forms do without script. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repository } from "#test/copy-example";
-import { documentedFiles } from "#test/documented-files";
-import { TestProject } from "#test/test-project";
-
-/** Sends forms and prints what each led to: the status, the address of a redirect, and the body of the page. */
-const MAIN = `
-  import app from "./app.ts";
-
-  const seen: unknown[] = [];
-  const send = async (path: string, fields?: readonly (readonly [string, string])[]) => {
-    const init = fields && {
-      method: "POST",
-      headers: { origin: "http://club.example" },
-      body: new URLSearchParams(fields.map((field) => [...field])),
-    };
-    const response = await app.fetch(new Request("http://club.example" + path, init));
-    const [, body] = /<body>(.*)<\\/body>/s.exec(await response.text()) ?? [];
-    seen.push([response.status, response.headers.get("location"), body]);
-  };
-  const valid = [["email", "ada@club.example"], ["age", "36"], ["topics", "chess"], ["topics", "go"], ["note", ""], ["terms", "on"]] as const;
-  await send("/");
-  await send("/?__form=join", [["email", "ada"], ["age", "x"], ["topics", "go"], ["note", "Hi"]]);
-  await send("/?__form=join", valid);
-  await send("/?__form=join", valid);
-  await send("/members?__form=rename", [["__key", "ada@club.example"], ["email", "ada@club.example"], ["topic", ""]]);
-  await send("/members?__form=search", [["text", "da"]]);
-  await send("/members?__form=leave:rename", [["email", "ada@club.example"], ["topic", "x"]]);
-  await send("/members");
-  console.log(JSON.stringify(seen));
-`;
+import { runScript } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
+import { createDocumentProject, typeErrorsOf } from "./document-projects.ts";
 
 let project: TestProject;
+/** What each form of `fixtures/documents/forms` led to: the status, the address of a redirect, and the body of the page. */
 let seen: readonly (readonly [status: number, location: string | null, body: string | undefined])[];
 
-beforeAll(() => {
-  project = TestProject.fromFiles({
-    ...documentedFiles("docs/forms.md"),
-    "src/main.ts": MAIN,
-    "tsconfig.json": readFileSync(join(repository, "template/tsconfig.json"), "utf8"),
-  });
-  project.linkPackages(repository, ["zod", "preact", "@types"]);
-  const { NODE_OPTIONS: _, NODE_ENV: __, VITEST: ___, ...env } = process.env; // of the test runner
-  const output = execFileSync(process.execPath, ["--import", "tsweb/register", "src/main.ts"], {
-    cwd: project.dir,
-    env: { ...env, WEB_AUTH_SECRET: "5a".repeat(32) },
-    encoding: "utf8",
-  });
+beforeAll(async () => {
+  project = createDocumentProject("forms");
+  const output = await runScript(project.dir, ["src/main.ts"], { WEB_AUTH_SECRET: "5a".repeat(32) });
   seen = JSON.parse(output.slice(output.indexOf("[[")));
 });
-afterAll(() => project.remove());
+afterAll(() => project?.remove());
 
 describe("the application of docs/forms.md", () => {
-  it("has no type errors", () => {
-    const compiler = join(repository, "node_modules/typescript/bin/tsc");
-    const args = ["--noEmit", "-p", project.file("tsconfig.json")];
-    let errors = "";
-    try {
-      execFileSync(process.execPath, [compiler, ...args], { cwd: project.dir, encoding: "utf8" });
-    } catch (error) {
-      errors = String(Reflect.get(Object(error), "stdout"));
-    }
-    expect(errors).toBe("");
+  it("has no type errors", async () => {
+    expect(await typeErrorsOf("forms")).toBe("");
   });
 
   it("renders the address of a form", () => {

@@ -2,23 +2,20 @@
  * The application of docs/signing-in.md: its types, "Continue with …" at a certified provider, its links, and the test of its rows,
  * which every forgotten check turns red.
  */
-import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccountsUser } from "#test/accounts-user";
-import { repository } from "#test/copy-example";
-import { documentedFiles } from "#test/documented-files";
 import { freePort } from "#test/free-port";
 import { type RunningProvider, startIdentityProvider } from "#test/identity-provider";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const DOCUMENT = "docs/signing-in.md";
-const COMPILER = join(repository, "node_modules/typescript/bin/tsc");
-const PACKAGES = ["openid-client", "preact", "vitest", "vite", "@types"];
+import type { TestProject } from "#test/test-project";
+import {
+  createDocumentProject,
+  SIGNING_IN_EDITS,
+  testResultsOf,
+  typeErrorsOf,
+  UNLISTED_FUNCTION,
+} from "./document-projects.ts";
 
 let project: TestProject;
 let provider: RunningProvider;
@@ -26,12 +23,7 @@ let app: RunningServer;
 let numUsers = 0;
 
 beforeAll(async () => {
-  project = TestProject.fromFiles({
-    ...documentedFiles(DOCUMENT),
-    "tsconfig.json": readFileSync(join(repository, "template/tsconfig.json"), "utf8"),
-    "vitest.config.ts": readFileSync(join(repository, "template/vitest.config.ts"), "utf8"),
-  });
-  project.linkPackages(repository, PACKAGES);
+  project = createDocumentProject("signing-in");
   const port = await freePort();
   provider = await startIdentityProvider({ redirect: `http://localhost:${port}/sign-in/callback` });
   await build(project.dir);
@@ -84,8 +76,8 @@ class User extends AccountsUser {
 }
 
 describe("the application of docs/signing-in.md", () => {
-  it("has no type errors", () => {
-    execFileSync(process.execPath, [COMPILER, "--noEmit", "-p", project.file("tsconfig.json")], { encoding: "utf8" });
+  it("has no type errors", async () => {
+    expect(await typeErrorsOf("signing-in")).toBe("");
   });
 
   it("signs in with the provider, and returns to the page of before", async () => {
@@ -164,60 +156,17 @@ describe("the application of docs/signing-in.md", () => {
 });
 
 describe("the test of the rows in docs/signing-in.md", () => {
-  /** A check is forgotten, or a function is added: an edit of the notes, and the row whose test fails then. */
-  const EDITS = [
-    ["read_note", "own_note(id).text);", 'notes.get(id)?.text ?? "");'],
-    ["change_note", "own_note(id).text = text;", "const note = notes.get(id); if (note) note.text = text;"],
-    ["remove_note", "  own_note(id);\n", ""],
-    ["/notes/:id", "if (notes.get(id)?.owner !== session.require().sub)", "if (!notes.has(id))"],
-  ] as const;
-  const UNLISTED = [
-    "export const read_note",
-    "export const count_notes = server(async () => notes.size);\nexport const read_note",
-  ] as const;
-
-  /** The titles of the tests that have failed, and the number of those that have passed, by the copy of the application. */
-  let results: ReadonlyMap<string, { readonly failed: readonly string[]; readonly numPassed: number }>;
-
-  // One process of the test runner tests all copies.
-  beforeAll(async () => {
-    addCopy("unchanged");
-    for (const [name, from, to] of EDITS) addCopy(name, from, to);
-    addCopy("unlisted", ...UNLISTED);
-    const { NODE_ENV: _env, VITEST: _vitest, ...env } = process.env; // of the test runner
-    const args = [join(repository, "node_modules/vitest/vitest.mjs"), "run", "--reporter=json", "copies"];
-    const run = promisify(execFile)(process.execPath, args, { cwd: project.dir, env });
-    const { stdout } = await run.catch((error: { stdout: string }) => error);
-    const { testResults } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as {
-      testResults: { name: string; assertionResults: { title: string; status: string }[] }[];
-    };
-    results = new Map(
-      testResults.map(({ name, assertionResults }) => {
-        const failed = assertionResults.filter(({ status }) => status !== "passed").map(({ title }) => title);
-        const copy = /copies\/([^/]+)\//.exec(name)?.[1] ?? "";
-        return [decodeURIComponent(copy), { failed, numPassed: assertionResults.length - failed.length }];
-      }),
-    );
+  it("passes", async () => {
+    expect(await testResultsOf("signing-in")).toEqual({ numPassed: 5, failed: [], message: "" });
   });
 
-  /** Copies the application and its test into a folder of the project, with an edit of the notes. */
-  function addCopy(name: string, from = "", to = ""): void {
-    const folder = `copies/${encodeURIComponent(name)}`;
-    for (const part of ["src", "tests"]) {
-      cpSync(project.file(part), project.file(`${folder}/${part}`), { recursive: true });
-    }
-    project.edit(`${folder}/src/notes.server.ts`, from, to);
-  }
-
-  it("passes", () => {
-    expect(results.get("unchanged")).toEqual({ failed: [], numPassed: 5 });
+  it.each(SIGNING_IN_EDITS)("fails for $name without its check", async ({ name }) => {
+    const results = await testResultsOf("signing-in", name);
+    expect(results?.failed.some((title) => title.startsWith(name))).toBe(true);
   });
 
-  it.each(EDITS)("fails for %s without its check", (name) => {
-    expect(results.get(name)?.failed.some((title) => title.startsWith(name))).toBe(true);
-  });
-
-  it("fails for a function that is added and not listed", () => {
-    expect(results.get("unlisted")?.failed).toEqual(["every function and every page is listed above"]);
+  it("fails for a function that is added and not listed", async () => {
+    const results = await testResultsOf("signing-in", UNLISTED_FUNCTION.name);
+    expect(results?.failed).toEqual(["every function and every page is listed above"]);
   });
 });
