@@ -9,7 +9,8 @@
 //                                      example with and without script; the accounts, chat and board examples also in development; edits
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- engines Back     those whose title matches: also for browser, libraries, openapi and metrics
-//   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked
+//   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked;
+//                                      the charts of Recharts
 //   npm run matrix -- hosts            the wire suite mounted in Koa, Hono, Elysia and H3
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)

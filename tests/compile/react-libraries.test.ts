@@ -1,6 +1,7 @@
 /**
  * React libraries through `@preact/compat`: the files of docs/react-libraries.md built, in Chromium and under plain Node. `npm run
- * matrix -- libraries` also runs them in development, in Vitest and type-checked.
+ * matrix -- libraries` also runs them in development, in Vitest and type-checked, and has the charts, whose build takes longer than
+ * that of all others.
  */
 import { execFile } from "node:child_process";
 import { symlinkSync } from "node:fs";
@@ -10,7 +11,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
-import { IS_MATRIX } from "#test/matrix";
+import { IS_MATRIX, itInMatrix } from "#test/matrix";
 import { createReactProject, installedPackage } from "#test/react-project";
 import { build, type RunningServer, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -18,7 +19,7 @@ import { launch } from "../browser/chromium.ts";
 
 const execute = promisify(execFile);
 const SECRET = { WEB_AUTH_SECRET: "c1f0a9e37b5d2846b8e1f3097ad465c2e98b7a310f5d64c2817be0943fd6a52c" };
-const PAGES = ["/tasks", "/settings", "/chart", "/chart-2", "/members", "/features"];
+const PAGES = ["/tasks", "/settings", "/members", "/features", ...(IS_MATRIX ? ["/chart", "/chart-2"] : [])];
 const CHART = "svg.recharts-surface";
 const BARS = ".recharts-bar-rectangle path";
 
@@ -26,7 +27,10 @@ let project: TestProject;
 let browser: Browser;
 
 beforeAll(async () => {
-  [project, browser] = await Promise.all([createReactProject(), launch({ fullBrowser: false })]);
+  [project, browser] = await Promise.all([
+    createReactProject({ hasCharts: IS_MATRIX }),
+    launch({ fullBrowser: false }),
+  ]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -128,7 +132,7 @@ describe.each(IS_MATRIX ? (["dev", "built"] as const) : (["built"] as const))("i
     await expect.poll(() => textOf("#color")).toBe("green");
   });
 
-  test("Recharts 2 draws its bars on the server, and hydrates them", async () => {
+  itInMatrix("Recharts 2 draws its bars on the server, and hydrates them", async () => {
     const html = await htmlOf(server, "/chart-2");
     expect(html.match(/recharts-bar-rectangle"/g)).toHaveLength(1);
     await open("/chart-2");
@@ -137,7 +141,7 @@ describe.each(IS_MATRIX ? (["dev", "built"] as const) : (["built"] as const))("i
     expect(await page.locator(CHART).evaluate((chart) => "isFromServer" in chart)).toBe(true);
   });
 
-  test("Recharts 3 draws its bars in the browser, from a state that it freezes", async () => {
+  itInMatrix("Recharts 3 draws its bars in the browser, from a state that it freezes", async () => {
     const html = await htmlOf(server, "/chart");
     expect(html).toContain("recharts-wrapper");
     expect(html).not.toContain("<svg");

@@ -11,17 +11,33 @@ const FIXTURE = join(repository, "tests/compile/fixtures/react");
 /** Returns the folder of a package of the fixture. */
 export const installedPackage = (name: string) => join(FIXTURE, "node_modules", name);
 
+/** A CommonJS package that requires React, as `use-sync-external-store` does, on which many libraries depend. */
+const COMMONJS_HOOKS = {
+  "package.json": '{ "name": "commonjs-hooks", "version": "1.0.0", "main": "index.js" }',
+  "index.js": 'exports.useSyncExternalStore = require("react").useSyncExternalStore;',
+  "index.d.ts": 'export { useSyncExternalStore } from "react";',
+};
+
+/** A view in the place of a chart. */
+const NO_CHART = `import { view } from "tsweb/browser";
+export const Chart = view(({ points }: { points: readonly unknown[] }) => <p>{points.length} points</p>);
+`;
+
 /**
  * Creates the project in a temporary folder, with links to the installed packages.
  *
  * Preact is not among the packages of the fixture: Node finds that of this repository, as tsweb does.
+ *
+ * @param options `hasCharts`: whether the charts of Recharts are drawn, which take longer to build than all other views
  */
-export async function createReactProject(): Promise<TestProject> {
+export async function createReactProject({ hasCharts }: { hasCharts: boolean }): Promise<TestProject> {
   await installPackages(FIXTURE, "--legacy-peer-deps"); // without peer dependencies, which include Preact
   const project = TestProject.fromFiles(Object.fromEntries(documentedFiles()));
   for (const entry of readdirSync(FIXTURE)) {
     if (entry !== "node_modules") cpSync(join(FIXTURE, entry), project.file(entry), { recursive: true });
   }
+  for (const [name, text] of Object.entries(COMMONJS_HOOKS)) project.write(`node_modules/commonjs-hooks/${name}`, text);
+  if (!hasCharts) project.write("src/chart.tsx", NO_CHART);
   // The same chart with the version of Recharts that draws on the server.
   const chart = project
     .read("src/chart.tsx")
