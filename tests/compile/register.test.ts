@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseMarkedCode } from "#test/in-memory-modules";
+import { TestProject } from "#test/test-project";
 import { Project } from "./project.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -211,8 +212,7 @@ describe("Vitest with the plugin of tsweb/vite", () => {
       ([name, environment]) =>
         `{ plugins: [tsweb()], test: { name: "${name}", environment: ${environment}, env: { ENVIRONMENT: "${name}" } } }`,
     );
-    const project = new Project({
-      "package.json": '{ "type": "module" }',
+    const project = TestProject.fromFiles({
       "vitest.config.ts": `import { tsweb } from "tsweb/vite";\nexport default { test: { projects: [${projects}] } };`,
       "browser.ts": 'export default { name: "browser", viteEnvironment: "client", setup: () => ({ teardown() {} }) };',
       "tsconfig.json": '{ "compilerOptions": { "paths": { "@/*": ["./src/*"] } }, "include": ["src"] }',
@@ -230,13 +230,15 @@ test(process.env.ENVIRONMENT, async () => {
   expect(readFileSync).toBeTypeOf("function");
 });`,
     });
-    project.install("tsweb", "vitest");
+    project.installTsweb(); // Vitest would compile the modules of a linked package
+    project.linkPackages(repository, ["vitest"]);
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_ENV$/.test(name)));
     const { stdout, stderr } = spawnSync(
       process.execPath,
       [`${repository}/node_modules/vitest/vitest.mjs`, "run", "--reporter=json"],
-      { cwd: project.root, env, encoding: "utf8" },
+      { cwd: project.dir, env, encoding: "utf8" },
     );
+    project.remove();
     expect(stdout, stderr).toContain('"numTotalTests":2');
     const { testResults }: { testResults: { assertionResults: { title: string; status: string }[] }[] } =
       JSON.parse(stdout);
