@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Project } from "./project.ts";
+import { type Output, Project } from "./project.ts";
 
 const APPLICATION = {
   "src/app.ts":
@@ -17,6 +17,8 @@ interface Aliased {
   readonly files: Readonly<Record<string, string>>;
   /** The module that imports it. */
   readonly importer?: string;
+  /** Whether it needs the tsconfig.json in the root of the project. */
+  readonly isInRoot?: boolean;
 }
 
 const ALIASES: readonly Aliased[] = [
@@ -73,12 +75,14 @@ const ALIASES: readonly Aliased[] = [
     title: "paths, in a module that no tsconfig.json includes",
     specifier: "@/db.server.ts",
     importer: "views/view.tsx",
+    isInRoot: true,
     files: { "tsconfig.json": tsconfig({ "@/*": ["./src/*"] }) },
   },
   {
     title: "paths, in JavaScript",
     specifier: "@/db.server.ts",
     importer: "src/view.jsx",
+    isInRoot: true,
     files: { "tsconfig.json": tsconfig({ "@/*": ["./src/*"] }) },
   },
   {
@@ -88,43 +92,69 @@ const ALIASES: readonly Aliased[] = [
   },
 ];
 
-function projectOf({ specifier, files, importer = "src/view.tsx" }: Aliased): { project: Project; importer: string } {
-  const code = `import { view } from "tsweb/browser";
+const view = (specifier: string) => `import { view } from "tsweb/browser";
 import { save } from "${specifier}";
 export const View = view(() => <button onClick={() => save("a")}>Save</button>);`;
-  return { project: new Project({ ...APPLICATION, ...files, [importer]: code }), importer };
+
+/** An alias in a project, in a folder of its own, with its tsconfig.json and package.json, unless it is in the root. */
+interface Placed {
+  readonly title: string;
+  /** For example `case2/`. */
+  readonly folder: string;
+  readonly importer: string;
+}
+
+/** Creates the projects of all aliases: one for those in folders, and one for each in the root. */
+function createProjects(): { readonly project: Project; readonly placed: readonly Placed[] }[] {
+  const inRoot = ALIASES.filter(({ isInRoot }) => isInRoot);
+  return [ALIASES.filter(({ isInRoot }) => !isInRoot), ...inRoot.map((alias) => [alias])].map((aliases) => {
+    const project = new Project({});
+    const placed = aliases.map(({ title, specifier, files, importer = "src/view.tsx", isInRoot }, index) => {
+      const folder = isInRoot ? "" : `case${index}/`;
+      for (const [name, text] of Object.entries({ ...APPLICATION, ...files, [importer]: view(specifier) })) {
+        project.write(folder + name, text);
+      }
+      return { title, folder, importer: folder + importer };
+    });
+    return { project, placed };
+  });
+}
+
+/** Returns the built file that contains a module. */
+function chunkOf(output: Output, module: string): string | undefined {
+  return output.find(({ text }) => text.includes(`${module}"`))?.text; // in the source map
 }
 
 describe("an import by an alias", () => {
-  test.each(ALIASES)(
-    "is a stub in a build for the browser, and the function in one for the server: $title",
-    async (aliased) => {
-      const { project, importer } = projectOf(aliased);
-      const text = (await project.buildClient(importer)).map((file) => file.text).join("\n");
-      expect(text).toContain('stub("save", [');
-      expect(text).not.toContain("async (name");
-      const built = (await project.buildServer(importer)).map((file) => file.text).join("\n");
-      expect(built).toContain("async (name");
-    },
-  );
+  test("is a stub in a build for the browser, and the function in one for the server", async () => {
+    for (const { project, placed } of createProjects()) {
+      const importers = placed.map(({ importer }) => importer);
+      const [client, server] = [await project.buildClient(importers), await project.buildServer(...importers)];
+      for (const { title, importer } of placed) {
+        expect(chunkOf(client, importer), title).toContain('stub("save", [');
+        expect(chunkOf(server, importer), title).toContain("async (name");
+      }
+      expect(client.filter(({ text }) => text.includes("async (name"))).toEqual([]);
+    }
+  });
 
-  test.each(ALIASES)(
-    "is a stub in development in the browser, and the function on the server: $title",
-    async (aliased) => {
-      const { project, importer } = projectOf(aliased);
+  test("is a stub in development in the browser, and the function on the server", async () => {
+    for (const { project, placed } of createProjects()) {
       const { environments } = await project.serve();
-      const client = await environments.client.transformRequest(project.file(importer));
-      expect(client?.code).toContain("tsweb-stub:");
-      const { code = "" } = (await environments.ssr.transformRequest(project.file(importer))) ?? {};
-      expect(code).toContain('"/src/db.server.ts"');
-    },
-  );
+      for (const { title, folder, importer } of placed) {
+        const client = await environments.client.transformRequest(project.file(importer));
+        expect(client?.code, title).toContain("tsweb-stub:");
+        const { code = "" } = (await environments.ssr.transformRequest(project.file(importer))) ?? {};
+        expect(code, title).toContain(`"/${folder}src/db.server.ts"`);
+      }
+    }
+  });
 
   test("is not resolved if the Vite config disables it, and no file is loaded in its place", async () => {
-    const { project } = projectOf({
-      title: "",
-      specifier: "@/db.server.ts",
-      files: { "tsconfig.json": tsconfig({ "@/*": ["./src/*"] }) },
+    const project = new Project({
+      ...APPLICATION,
+      "tsconfig.json": tsconfig({ "@/*": ["./src/*"] }),
+      "src/view.tsx": view("@/db.server.ts"),
     });
     const { environments } = await project.serve({ resolve: { ...project.config().resolve, tsconfigPaths: false } });
     await expect(environments.client.transformRequest(project.file("src/view.tsx"))).rejects.toThrow("@/db.server.ts");
