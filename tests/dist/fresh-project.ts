@@ -94,8 +94,21 @@ export async function createInstalledProject(
   return { packed, project: createProject(dir, new Map([...files, ["package.json", JSON.stringify(manifest)]])) };
 }
 
+/** Copies packages of the repository, and those that they depend on, into a project, as their installation would. */
+export function copyPackages(names: readonly string[], dir: string): void {
+  const copied = new Set(names);
+  for (const name of copied) {
+    const source = join(repository, "node_modules", name);
+    cpSync(source, join(dir, "node_modules", name), { recursive: true });
+    const { dependencies = {} } = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
+    for (const dependency of Object.keys(dependencies)) {
+      if (!existsSync(join(source, "node_modules", dependency))) copied.add(dependency);
+    }
+  }
+}
+
 /** The arguments of npm that install packages without requests that are not needed. */
-export const NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline"] as const;
+const NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline"] as const;
 
 /** Writes a project of these files into a folder, which is created if necessary. */
 export function createProject(dir: string, files: ReadonlyMap<string, string>): Project {

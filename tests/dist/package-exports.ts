@@ -12,11 +12,30 @@ const { exports } = JSON.parse(readFileSync(join(repository, "package.json"), "u
 /** The names of all entry points: `tsweb`, `tsweb/browser` and so on. */
 export const entryPoints: readonly string[] = Object.keys(exports).map((path) => path.replace(".", "tsweb"));
 
-/** Imports an entry point in a process of its own, and returns the names of its values. */
+/** The names of the values of all entry points under a condition, by entry point. */
+const valuesByCondition = new Map<string, Readonly<Record<string, string[]>>>();
+
+/** Entry points for pages, whose scripts need a document. */
+const FOR_PAGES = ["tsweb/stub", "tsweb/forms", "tsweb/styles", "tsweb/selects", "tsweb/islands"];
+
+/** Imports the entry points under a condition in a process of its own, and returns the names of the values of one. */
 export function exportedValues(entryPoint: string, condition = "default"): string[] {
-  const script = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(entryPoint)}))))`;
+  const values = valuesByCondition.get(condition) ?? importAll(condition);
+  valuesByCondition.set(condition, values);
+  const names = values[entryPoint];
+  if (!names) throw new Error(`${entryPoint} is not imported under the condition ${condition}.`);
+  return names;
+}
+
+function importAll(condition: string): Readonly<Record<string, string[]>> {
+  // Under the condition of browsers, Node can import only those that pages and views share with it.
+  const names = entryPoints.filter((name) => !FOR_PAGES.includes(name) && name !== "tsweb/package.json");
+  const imported = condition === "browser" ? ["tsweb/browser", "tsweb/jsx-runtime"] : names;
+  const script = `const values = {};
+    for (const name of ${JSON.stringify(imported)}) values[name] = Object.keys(await import(name)).sort();
+    console.log(JSON.stringify(values));`;
   const args = ["--conditions", condition, "--input-type=module", "--eval", script];
-  return JSON.parse(execFileSync(process.execPath, args, { cwd: repository, encoding: "utf8" })).sort();
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: repository, encoding: "utf8" }));
 }
 
 /** Returns the names of an entry point's values without importing it: code for a page needs its document. */
