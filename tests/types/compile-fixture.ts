@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -7,61 +7,75 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+/** The folder with the sources of the package. */
+export const SOURCE = join(ROOT, "src");
+
+/** The folder with the declarations that are published. */
+export const PUBLISHED = join(ROOT, "dist");
+
+/** A fixture, and how it is compiled. */
+export interface FixtureCase {
+  /** A file of `tests/types/fixtures`. */
+  readonly fixture: string;
+  /** The files that it imports, by their specifiers. */
+  readonly paths: Readonly<Record<string, string>>;
+  /** Further options of the compiler. */
+  readonly options?: object;
+}
+
 /**
- * Compiles the files of `tests/types/fixtures`, each as a program of its own, since their declarations of claims and
- * channels apply to the whole program.
+ * Compiles fixtures in one process, each as a program of its own, since their declarations of claims and channels apply to the
+ * whole program.
+ *
+ * @param cases the fixtures by names of their cases, which are valid names of folders
+ * @returns the errors of the compiler in each case, or an empty string
  */
-export class FixtureCompiler {
-  /** The folder with the sources of the package. */
-  readonly source = join(ROOT, "src");
-  /** The folder with the declarations that are published. */
-  readonly published = join(ROOT, "dist");
-  readonly #folder: string;
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** Creates a compiler. The caller has to {@link remove} it. */
-  static async create(): Promise<FixtureCompiler> {
-    // Inside the repository, so that the compiler finds the packages.
-    return new FixtureCompiler(await mkdtemp(join(ROOT, "node_modules", ".types-")));
-  }
-
-  /**
-   * Compiles a fixture.
-   *
-   * @param paths the files that the fixture imports, by their specifiers
-   * @param options further options of the compiler
-   * @returns the errors of the compiler, or an empty string
-   */
-  async errorsOf(fixture: string, paths: Readonly<Record<string, string>>, options: object = {}): Promise<string> {
-    const config = {
-      extends: join(ROOT, "tsconfig.json"),
-      compilerOptions: {
-        ...options,
-        paths: Object.fromEntries(Object.entries(paths).map(([specifier, file]) => [specifier, [file]])),
-        typeRoots: [join(ROOT, "node_modules/@types")],
-      },
-      include: [],
-      files: [join(ROOT, "tests/types/fixtures", fixture)],
-    };
-    const path = join(this.#folder, `${fixture}.json`);
-    await writeFile(path, JSON.stringify(config));
-    return tsc("-p", path);
-  }
-
-  remove(): Promise<void> {
-    return rm(this.#folder, { recursive: true });
+export async function compileFixtures<Name extends string>(
+  cases: Readonly<Record<Name, FixtureCase>>,
+): Promise<Record<Name, string>> {
+  // Inside the repository, so that the compiler finds the packages.
+  const folder = await mkdtemp(join(ROOT, "node_modules", ".types-"));
+  const names = Object.keys(cases) as Name[]; // its keys are the names
+  try {
+    await Promise.all(names.map((name) => writeCase(join(folder, name), cases[name])));
+    const output = await tsc(folder, "--build", "--noEmit", ...names);
+    const errors = Object.fromEntries(names.map((name) => [name, ""])) as Record<Name, string>;
+    let current: Name | undefined;
+    for (const line of output.split("\n").filter((line) => line !== "")) {
+      current = names.find((name) => line.startsWith(`${name}/`)) ?? current;
+      if (current === undefined) throw new Error(`The compiler has failed:\n${output}`);
+      errors[current] += `${line}\n`;
+    }
+    return errors;
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }
 
+/** Writes the project of a case into a folder, with copies of the fixtures, so that errors name the case. */
+async function writeCase(folder: string, { fixture, paths, options }: FixtureCase): Promise<void> {
+  await cp(join(ROOT, "tests/types/fixtures"), folder, { recursive: true });
+  const config = {
+    extends: join(ROOT, "tsconfig.json"),
+    compilerOptions: {
+      ...options,
+      paths: Object.fromEntries(Object.entries(paths).map(([specifier, file]) => [specifier, [file]])),
+      typeRoots: [join(ROOT, "node_modules/@types")],
+    },
+    include: [],
+    files: [fixture],
+  };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+}
+
 /** Returns the output of the TypeScript compiler: the errors, or an empty string. */
-async function tsc(...args: string[]): Promise<string> {
+async function tsc(cwd: string, ...args: string[]): Promise<string> {
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   try {
-    return (await run(process.execPath, [compiler, ...args], { cwd: ROOT })).stdout;
+    return (await run(process.execPath, [compiler, ...args], { cwd })).stdout;
   } catch (error) {
-    return String((error as { stdout?: unknown }).stdout); // errors of execFile have the output
+    const { stdout } = error as { stdout?: string }; // errors of execFile have the output
+    if (!stdout) throw error;
+    return stdout;
   }
 }
