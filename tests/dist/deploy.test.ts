@@ -11,7 +11,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { repository } from "#test/copy-example";
 import { deployFile } from "#test/deploy-files";
 import { buildImage, type Image } from "#test/image";
-import { createEmptyFolder, createProject, type PackedPackage, packRepository } from "./fresh-project.ts";
+import {
+  createEmptyFolder,
+  createProject,
+  lockOfInstalled,
+  type PackedPackage,
+  packRepository,
+} from "./fresh-project.ts";
 
 const ADDED = [
   ".dockerignore",
@@ -58,6 +64,7 @@ describe("a new project with --deploy", () => {
     expect(output).toContain("The files of the deployment are for https://team-7.example: replace this name");
     expect(output).toContain(`installs tsweb from ${join(dir, basename(packed.file))}. Keep this file.`);
     const project = createProject(dir, new Map());
+    project.write("package-lock.json", await lockOfInstalled()); // npm adds the packages that it does not have
     await project.run("npm", "install", "--package-lock-only", "--no-audit", "--no-fund");
     project.write(".env", "WEB_AUTH_SECRET=0000\n");
     project.write("node_modules/left-over/index.js", "");

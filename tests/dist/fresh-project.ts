@@ -78,20 +78,34 @@ export async function createInstalledProject(
   files: ReadonlyMap<string, string>,
 ): Promise<{ readonly project: Project; readonly packed: PackedPackage }> {
   const packed = await packRepository(folder);
-  const dependencies = { tsweb: `file:../${basename(packed.file)}` };
-  const { typescript, "@types/node": types } = JSON.parse(
-    readFileSync(join(repository, "package.json"), "utf8"),
-  ).devDependencies;
-  const installed = { dependencies, devDependencies: { typescript, "@types/node": types } };
-  const shared = await oncePerRun("installed", async (target) => {
-    await packRepository(target);
-    const manifest = JSON.stringify({ private: true, ...installed });
+  const dir = join(folder, "project");
+  cpSync(join(await installedOnce(), "project"), dir, { recursive: true, verbatimSymlinks: true });
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+  const manifest = { ...JSON.parse(files.get("package.json") ?? "{}"), dependencies, devDependencies };
+  return { packed, project: createProject(dir, new Map([...files, ["package.json", JSON.stringify(manifest)]])) };
+}
+
+/** Returns the folder of the installed project, with the packed package beside it. */
+function installedOnce(): Promise<string> {
+  return oncePerRun("installed", async (target) => {
+    const { file } = await packRepository(target);
+    const { typescript, "@types/node": types } = JSON.parse(
+      readFileSync(join(repository, "package.json"), "utf8"),
+    ).devDependencies;
+    const dependencies = { tsweb: `file:../${basename(file)}` };
+    const manifest = JSON.stringify({
+      private: true,
+      dependencies,
+      devDependencies: { typescript, "@types/node": types },
+    });
     await createProject(join(target, "project"), new Map([["package.json", manifest]])).run("npm", ...NPM_INSTALL);
   });
-  const dir = join(folder, "project");
-  cpSync(join(shared, "project"), dir, { recursive: true, verbatimSymlinks: true });
-  const manifest = { ...JSON.parse(files.get("package.json") ?? "{}"), ...installed };
-  return { packed, project: createProject(dir, new Map([...files, ["package.json", JSON.stringify(manifest)]])) };
+}
+
+/** Returns the package-lock.json of the installed project, for one with the packed package in its own folder. */
+export async function lockOfInstalled(): Promise<string> {
+  const lock = readFileSync(join(await installedOnce(), "project/package-lock.json"), "utf8");
+  return lock.replaceAll("file:../tsweb", "file:tsweb");
 }
 
 /** Copies packages of the repository, and those that they depend on, into a project, as their installation would. */
