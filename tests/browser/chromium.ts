@@ -34,6 +34,9 @@ const ARGUMENTS = [
   "--disable-sync",
 ] as const;
 
+/** The pages of a context share a process. Without it, each page starts two: one for about:blank, and one for the site. */
+const SHARED_PROCESS = "--renderer-process-limit=1";
+
 /**
  * What the full browser does not use. Chromium reads only the last list of its command line, so this one contains Playwright's.
  * The first three are the menu of the address bar: each window loads it in a process of its own, a third of what a page costs.
@@ -80,10 +83,12 @@ function chromiumPath(candidates: readonly string[]): string {
 export interface LaunchOptions {
   /** Uses the full desktop browser, which keeps pages for Back. Default: only in the matrix. */
   readonly fullBrowser?: boolean;
+  /** Gives each page a process of its own, so that a crash ends one page. Default: the pages of a context share one. */
+  readonly processPerPage?: boolean;
 }
 
-/** The browsers of this process, which its test files use one after the other: the full one, and the headless shell. */
-const shared = new Map<"full" | "shell", Promise<Browser>>();
+/** The browsers of this process by their options, which its test files use one after the other. */
+const shared = new Map<string, Promise<Browser>>();
 
 /** How long the pages of a test file may take to close. */
 const CLOSE_TIMEOUT_MS = 20_000;
@@ -96,13 +101,17 @@ const CLOSE_TIMEOUT_MS = 20_000;
  * const browser = await launch();
  * try { … } finally { await browser.close(); }
  */
-export async function launch({ fullBrowser = IS_MATRIX }: LaunchOptions = {}): Promise<Browser> {
-  const kind = fullBrowser ? "full" : "shell";
+export async function launch({
+  fullBrowser = IS_MATRIX,
+  processPerPage = false,
+}: LaunchOptions = {}): Promise<Browser> {
+  const kind = JSON.stringify({ fullBrowser, processPerPage });
   let starting = shared.get(kind);
   if (!starting || !(await starting).isConnected()) {
+    const args = processPerPage ? [...ARGUMENTS] : [...ARGUMENTS, SHARED_PROCESS];
     starting = fullBrowser
-      ? start(EXECUTABLES, [...ARGUMENTS, `--disable-features=${UNUSED_FEATURES.join()}`])
-      : start([...HEADLESS_SHELLS, ...EXECUTABLES], [...ARGUMENTS]);
+      ? start(EXECUTABLES, [...args, `--disable-features=${UNUSED_FEATURES.join()}`])
+      : start([...HEADLESS_SHELLS, ...EXECUTABLES], args);
     shared.set(kind, starting);
   }
   const browser = await starting;

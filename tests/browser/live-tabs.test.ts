@@ -2,7 +2,7 @@
  * Tabs of one browser that share a connection for live updates (docs/protocol.md 10.10), in Chromium, against a fake server.
  */
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { FakeLiveServer } from "#test/fake-live-server";
 import { launch, startBack } from "./chromium.ts";
 import { buildScripts, documentOf, IslandServer, MARK } from "./island-server.ts";
@@ -77,6 +77,10 @@ describe("tabs of one sign-in", () => {
   });
 
   test("continue when the tab with the connection is closed, reloaded or crashes", async () => {
+    await context.close();
+    const processes = await launch({ processPerPage: true });
+    onTestFinished(() => processes.close());
+    context = await processes.newContext();
     const tabs = [await openTab("a"), await openTab("a"), await openTab("a")] as [Page, Page, Page];
     await expect.poll(() => live.openStreamCount).toBe(1);
     live.publish("a", "1");
