@@ -79,7 +79,7 @@ describe("the accounts example, with providers", () => {
       const login = `continue-${options.javaScriptEnabled}`;
       const email = `${login}@example.com`;
       provider.profiles.set(login, { name: ada.name, email, email_verified: true });
-      const page = await app.users.newPage(options);
+      const page = await app.users.reusePage(options);
       await page.goto("/account/codes");
       expect(new URL(page.url()).pathname).toBe("/");
       expect(await scriptsOf(page)).toEqual([]);
@@ -107,7 +107,7 @@ describe("the accounts example, with providers", () => {
   it("links an account that was registered and confirmed here, which keeps its password", async () => {
     const email = "linked@example.com";
     provider.profiles.set("linked", { name: "Other", email, email_verified: true });
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     await register(page, email);
     await page.getByRole("link", { name: "Email address" }).click();
     await submit(page, "Send me a link");
@@ -126,7 +126,7 @@ describe("the accounts example, with providers", () => {
 
   it("explains that an address is not verified, and that the user has not allowed it", async () => {
     provider.profiles.set("unverified", { email: "unverified@example.com", email_verified: false });
-    const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
+    const page = await app.users.reusePage({ viewport: { width: 320, height: 640 } });
     await page.goto("/");
     expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await page.getByRole("link", { name: "Continue with Example" }).click();
@@ -155,9 +155,9 @@ describe("the accounts example, with providers", () => {
 
   it.each(SCRIPTING)("replaces a forgotten password, which signs other browsers out, %s", async (_, options) => {
     const email = `forgotten-${options.javaScriptEnabled}@example.com`;
-    const laptop = await app.users.newPage(options);
+    const laptop = await app.users.reusePage(options);
     await register(laptop, email);
-    const page = await app.users.newPage({ ...options, viewport: { width: 320, height: 640 } });
+    const page = await app.users.reusePage({ ...options, viewport: { width: 320, height: 640 } });
     const check = async () => expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await page.goto("/");
     await fill(page, { email, password: "wrong engine" });
@@ -169,7 +169,7 @@ describe("the accounts example, with providers", () => {
     await page.waitForURL("**/password/sent");
     await check();
     const link = await linkOf(email, "Choose a new password");
-    const scanner = await app.users.newPage();
+    const scanner = await app.users.reusePage();
     await scanner.goto(link, { waitUntil: "networkidle" }); // it may run the scripts of the page
     await page.goto(link);
     await check();

@@ -85,7 +85,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
       ];
     });
     const received = [
-      ...(await textOfPages(await users.newPage(), pages)),
+      ...(await textOfPages(await users.reusePage(), pages)),
       ...(await Promise.all(modules.map(async (name) => ({ name, text: await (await get(name)).text() })))),
       ...(mode === "built" ? textOfBuild(copy.dir) : []),
     ];
@@ -106,7 +106,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
 
     /** Opens a page of a new user. Each variant has an address, because the rate is limited for each. */
     const newPage = (options: BrowserContextOptions = {}) =>
-      users.newPage({
+      users.reusePage({
         javaScriptEnabled,
         extraHTTPHeaders: { "x-forwarded-for": javaScriptEnabled ? "203.0.113.1" : "203.0.113.2" },
         ...options,

@@ -107,7 +107,7 @@ describe("the accounts example, built", () => {
   describe("one-time codes", () => {
     it.each(SCRIPTING)("are required at sign-in after the setup was confirmed with a code, %s", async (_, options) => {
       const email = addressOf("codes", options);
-      const page = await app.users.newPage(options);
+      const page = await app.users.reusePage(options);
       await register(page, email);
       await page.getByRole("link", { name: "One-time codes" }).click();
       await submit(page, "Set up one-time codes");
@@ -158,7 +158,7 @@ describe("the accounts example, built", () => {
 
     it("are accepted only after the password, which alone creates no session", async () => {
       const email = "half@example.com";
-      const page = await app.users.newPage();
+      const page = await app.users.reusePage();
       await register(page, email);
       const { secret } = await switchCodesOn(page);
       const passwordOnly = await call("login", { email, password: ada.password });
@@ -205,7 +205,7 @@ describe("the accounts example, built", () => {
 
     it("are all rejected after ten wrong codes in five minutes, also the correct one", async () => {
       const email = "guessed@example.com";
-      const page = await app.users.newPage();
+      const page = await app.users.reusePage();
       await register(page, email);
       const { secret } = await switchCodesOn(page);
       const wrongCode = (n: number) => String((Number(codesOf(secret)[1]) + 1000 + n) % 1_000_000).padStart(6, "0");
@@ -223,14 +223,14 @@ describe("the accounts example, built", () => {
   describe("sign-in links", () => {
     it.each(SCRIPTING)("are in the log, and can be used once, by a button on their page, %s", async (_, options) => {
       const email = addressOf("linked", options);
-      const page = await app.users.newPage(options);
+      const page = await app.users.reusePage(options);
       await register(page, email);
       await signOut(page);
       const link = await requestLink(page, email);
       expect(link).toMatch(new RegExp(`^${app.address}/link/open\\?token=[\\w.-]+$`));
 
       // A mail scanner may open the link and run the scripts of its page. The link must remain valid.
-      const scanner = await app.users.newPage(options);
+      const scanner = await app.users.reusePage(options);
       await scanner.goto(link, { waitUntil: "networkidle" });
       await page.goto(link);
       await submit(page, "Sign in");
@@ -245,7 +245,7 @@ describe("the accounts example, built", () => {
 
     it("are sent to registered addresses only, which the response does not reveal", async () => {
       await call("register", { ...ada, email: "sent@example.com" });
-      const page = await app.users.newPage();
+      const page = await app.users.reusePage();
       await page.goto("/link");
       await fill(page, { email: "nobody@example.com" });
       await submit(page, "Send me a link");
@@ -316,7 +316,7 @@ describe("the accounts example, built", () => {
         body: { result: false },
       });
 
-      const page = await app.users.newPage();
+      const page = await app.users.reusePage();
       await page.goto("/");
       await fill(page, { email: "tried@example.com", password: ada.password });
       await submit(page, "Sign in");
@@ -337,7 +337,7 @@ describe("the accounts example, built", () => {
   });
 
   it("has pages for codes and links without accessibility problems, which fit on a small screen", async () => {
-    const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
+    const page = await app.users.reusePage({ viewport: { width: 320, height: 640 } });
     const check = async (path: string) => {
       await page.goto(path);
       expect(await page.evaluate(findAccessibilityProblems), path).toEqual([]);

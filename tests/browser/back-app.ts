@@ -41,13 +41,13 @@ export function serveInFullBrowser(files: Readonly<Record<string, string>>): Bro
   });
 
   beforeEach(async () => {
-    app.users = new BrowserUsers(browser, { baseURL: app.running?.address ?? "" });
-    app.page = await app.users.newPage();
+    app.users ??= new BrowserUsers(browser, { baseURL: app.running?.address ?? "" });
+    app.page = await app.users.reusePage();
   });
 
   afterEach(async () => {
     await app.users?.closeAll();
-    expect(app.users?.problems).toEqual([]);
+    expect(app.users?.problems.splice(0)).toEqual([]);
   });
 
   return app as BrowserApp; // complete in tests and in the hooks that are registered after these

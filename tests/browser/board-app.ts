@@ -53,7 +53,7 @@ export class BoardApp extends ExampleApp {
 
   /** Opens the list of boards as a new user, who has signed up by a form without a page. */
   async signUp(name: string): Promise<Page> {
-    const page = await this.users.newPage();
+    const page = await this.users.reusePage();
     const email = `${name.toLowerCase()}-${randomBytes(4).toString("hex")}@team.example`;
     const response = await page.context().request.post("/sign-up?__form=sign_up", {
       headers: { origin: this.address },

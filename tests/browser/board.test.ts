@@ -24,7 +24,7 @@ describe("the board example, built", () => {
     await createBoard(ada, "Plan");
     const { pathname } = new URL(ada.url());
 
-    const grace = await app.users.newPage();
+    const grace = await app.users.reusePage();
     await grace.goto(pathname);
     await expect.poll(() => grace.url()).toBe(`${app.address}/sign-in?next=${encodeURIComponent(pathname)}`);
     await grace.getByLabel("Email").fill("grace@team.example");
@@ -52,7 +52,7 @@ describe("the board example, built", () => {
     const ada = await app.signUp("Ada");
     await ada.goto("/profile");
     const email = (await ada.locator(".panel .soft").first().textContent()) ?? "";
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     await page.goto("/sign-up");
     await page.getByLabel("Name").fill("Eve");
     await page.getByLabel("Email").fill(email.toUpperCase());
@@ -167,7 +167,7 @@ describe("the board example, built", () => {
   it("works without script: sign-up, and cards are added, moved and removed by forms", async () => {
     const ada = await app.signUp("Ada");
     await createBoard(ada, "Both");
-    const nia = await app.users.newPage({ javaScriptEnabled: false });
+    const nia = await app.users.reusePage({ javaScriptEnabled: false });
     await nia.goto("/");
     await nia.getByRole("link", { name: "Create an account" }).click();
     await nia.getByLabel("Name").fill("Nia");

@@ -95,7 +95,7 @@ export class ChatApp {
 
   /** Opens the room as a new user, who has entered by a call. */
   async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await this.users.newPage(options);
+    const page = await this.users.reusePage(options);
     const context = page.context();
     this.#entered.push({ name, context });
     const response = await context.request.post("/__web/rpc/enter", { data: { args: { name } } });

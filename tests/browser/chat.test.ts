@@ -38,7 +38,7 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
     expect(await app.call("ask_assistant", message)).toMatchObject(rejected);
     expect(await app.call("earlier_messages", { before: 1 })).toMatchObject(rejected);
 
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     await page.goto("/");
     await page.fill("#name", "Ada");
     await page.getByRole("button", { name: "Enter the lobby" }).click();
@@ -64,7 +64,7 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
     await expect.poll(() => enter("ada lovelace")).toMatchObject(taken);
     for (const name of ["Ada\u200b Lovelace", "Assistant"]) expect(await enter(name)).toMatchObject(taken);
 
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     await page.goto("/");
     await page.fill("#name", "Ada Lovelace");
     await page.getByRole("button", { name: "Enter the lobby" }).click();
@@ -272,7 +272,7 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
   });
 
   it("has no accessibility problems, and fits on a small screen", async () => {
-    const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
+    const page = await app.users.reusePage({ viewport: { width: 320, height: 640 } });
     await page.goto("/");
     expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await page.goto("/nowhere");
@@ -288,7 +288,7 @@ describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", 
   });
 
   it("shows a notice that it needs JavaScript in a browser without it", async () => {
-    const page = await app.users.newPage({ javaScriptEnabled: false });
+    const page = await app.users.reusePage({ javaScriptEnabled: false });
     await page.goto("/");
     await page.locator("noscript p", { hasText: "needs JavaScript" }).waitFor();
     expect(await page.locator("button:disabled").count()).toBe(1);

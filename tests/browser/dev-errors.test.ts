@@ -24,7 +24,7 @@ describe("an error", () => {
   });
 
   it("in a page is shown with its location, and the page is reloaded when it is fixed", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     const output = recordOutput();
     expect((await page.goto("/broken?now"))?.status()).toBe(200);
     expect((await page.goto("/broken?now=1"))?.status()).toBe(500);
@@ -42,7 +42,7 @@ describe("an error", () => {
   });
 
   it("is logged once while its page stays open", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     const output = recordOutput();
     await page.goto("/broken?now=1");
     await page.waitForResponse((response) => response.url().endsWith("/__web/dev/@tsweb/edits"));
@@ -195,7 +195,7 @@ describe("an error", () => {
 
   it("in browser code is shown to a page that is opened later, which is reloaded when it is fixed", async () => {
     const restore = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
-    const page = await users.newPage();
+    const page = await users.reusePage();
     await page.goto("/");
     await page.locator("vite-error-overlay").waitFor();
     restore();
@@ -203,7 +203,7 @@ describe("an error", () => {
   });
 
   it("of a view in the browser only is shown in an overlay, and does not affect other views", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     const output = recordOutput();
     const restore = edit(
       "counter.tsx",

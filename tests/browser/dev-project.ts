@@ -79,7 +79,7 @@ export function edit(file: string, search: string, replacement: string): () => v
 
 /** Opens the home page, waits until it is hydrated, and changes the state of its view. */
 export async function openHome(): Promise<Page> {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/");
   await page.locator("#counter[data-hydrated=true]").waitFor();
   await page.click("#more");

@@ -97,7 +97,7 @@ const text = { name: "me.png", mimeType: "image/png", buffer: Buffer.from("no im
 
 describe("an avatar", () => {
   it("is uploaded in the background, shown, and refused if it is no image", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     await page.goto("/");
     const form = page.locator("form").first();
     await form.locator("input[type=file]").setInputFiles(text);
@@ -113,7 +113,7 @@ describe("an avatar", () => {
   });
 
   it("is uploaded without script", async () => {
-    const page = await users.newPage({ javaScriptEnabled: false });
+    const page = await users.reusePage({ javaScriptEnabled: false });
     await page.goto("/");
     const form = page.locator("form").first();
     await form.locator("input[type=file]").setInputFiles(photo);
@@ -126,7 +126,7 @@ describe("an avatar", () => {
 });
 
 it("a video is uploaded with its progress, and downloaded in parts", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/");
   const form = page.locator("form").nth(1);
   await form.locator("input[name=title]").fill("Holidays");
@@ -144,7 +144,7 @@ it("a video is uploaded with its progress, and downloaded in parts", async () =>
 });
 
 it("a video of a call without a form is uploaded with its progress", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/");
   const clip = page.locator("label", { hasText: "Clip" });
   await clip.locator("input").setInputFiles({ name: "a.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(900_000) });
@@ -153,7 +153,7 @@ it("a video of a call without a form is uploaded with its progress", async () =>
 });
 
 it("a document goes to the storage itself, with a signed address", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/");
   await page
     .getByLabel("Document")

@@ -39,9 +39,9 @@ export class FormsApp {
     return this.#running.address;
   }
 
-  /** Opens a page and waits until its views are alive, if scripts are on. */
+  /** Opens the page of this test, and waits until its views are alive, if scripts are on. */
   async visit(path: string, options: BrowserContextOptions = {}, users = this.users): Promise<Page> {
-    const page = await users.newPage(options);
+    const page = await users.reusePage(options);
     await page.goto(path);
     if (options.javaScriptEnabled !== false) await waitUntilAlive(page);
     return page;

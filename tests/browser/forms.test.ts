@@ -242,7 +242,7 @@ describe.each([
   });
 
   it("in a page without views is refused and corrected", async () => {
-    const page = await app.users.newPage({ javaScriptEnabled });
+    const page = await app.users.reusePage({ javaScriptEnabled });
     await page.goto("/on-page");
     expect(await page.locator("script").count()).toBe(0);
     await page.fill("[name=email]", "taken@a.example");

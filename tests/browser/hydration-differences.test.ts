@@ -137,7 +137,7 @@ function takeProblems(): string[] {
 }
 
 it("a view whose markup is the same is not reported, whatever kinds of markup it has", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   for (const _ of [1, 2]) {
     await page.goto("/all");
     await waitForView(page, "all");
@@ -149,7 +149,7 @@ it("a view whose markup is the same is not reported, whatever kinds of markup it
 it("numbers in a style are lengths on the server, and in the browser after a change", async () => {
   const response = await fetch(`${dev.address}/all`);
   expect(await response.text()).toContain("margin-top:4px;--own:1;line-height:1.5;aspect-ratio:2;grid-row-start:2;");
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/all");
   await waitForView(page, "all");
   const style = () => page.locator("p.a").getAttribute("style");
@@ -159,7 +159,7 @@ it("numbers in a style are lengths on the server, and in the browser after a cha
 });
 
 it("what the user types before the script has loaded is not reported, nor what an extension changes", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -181,7 +181,7 @@ it("what the user types before the script has loaded is not reported, nor what a
 });
 
 it.each(["names", "plain"])("a form that was refused without script is not reported: %s", async (name) => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto(`/${name}`);
   await waitForView(page, name);
   await page.fill("[name=name]", "ada");
@@ -193,7 +193,7 @@ it.each(["names", "plain"])("a form that was refused without script is not repor
 });
 
 it("a view that differs is reported once, however often the page has it", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/different");
   await waitForView(page, "different");
   const difference = 'The server has rendered the text "undefined" in p, and the browser the text "object"';
@@ -204,7 +204,7 @@ it("a view that differs is reported once, however often the page has it", async 
 });
 
 it("a time of another time zone or language is reported, with what each side has rendered", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/local");
   await waitForView(page, "local");
   await expect.poll(() => page.locator("vite-error-overlay").count()).toBe(1);
@@ -216,7 +216,7 @@ it("a time of another time zone or language is reported, with what each side has
 });
 
 it("an effect that changes the state in each run is reported once, with its line", async () => {
-  const page = await users.newPage();
+  const page = await users.reusePage();
   await page.goto("/ticking");
   await waitForView(page, "ticking");
   const message = "An effect of Ticking changes the state each time it runs";

@@ -2,6 +2,7 @@
  * The fixture of tests of islands: a browser and an {@link IslandServer}, shared by a test file.
  */
 import type { Browser, Page } from "playwright-core";
+import { BrowserUsers } from "#test/browser-users";
 import { launch } from "./chromium.ts";
 import {
   buildScripts,
@@ -19,11 +20,16 @@ export class IslandsFixture {
   readonly server: IslandServer;
   readonly views: Views;
   readonly #browser: Browser;
+  readonly #users: BrowserUsers;
+  #page: Page | undefined;
+  /** Of the page, since it was opened. */
+  #errors: string[] = [];
 
   private constructor(server: IslandServer, views: Views, browser: Browser) {
     this.server = server;
     this.views = views;
     this.#browser = browser;
+    this.#users = new BrowserUsers(browser, {});
   }
 
   /** Starts browser and server. The caller calls {@link close}. */
@@ -40,27 +46,29 @@ export class IslandsFixture {
   }
 
   /**
-   * Opens an empty page.
+   * Opens an empty page, which may be that of an earlier test.
    *
    * @returns the page, and its uncaught errors and violations of the content security policy, added as they occur
    */
   async newPage(): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
-    const page = await this.#browser.newPage();
+    const page = await this.#users.reusePage();
     const errors: string[] = [];
-    page.on("pageerror", (error) => errors.push(error.message));
-    await page.addInitScript(() => {
-      addEventListener("error", ({ error }) => Object.assign(globalThis, { lastCause: String(error?.cause) }));
-    });
-    page.on("console", (message) => {
-      if (message.type() === "error") errors.push(message.text());
-    });
+    this.#errors = errors;
+    if (page !== this.#page) {
+      this.#page = page;
+      page.on("pageerror", (error) => this.#errors.push(error.message));
+      page.on("console", (message) => message.type() === "error" && this.#errors.push(message.text()));
+      await page.addInitScript(() => {
+        addEventListener("error", ({ error }) => Object.assign(globalThis, { lastCause: String(error?.cause) }));
+      });
+    }
     return { page, errors };
   }
 
-  /** Closes a page and ends all delays of scripts. */
-  async closePage(page: Page): Promise<void> {
+  /** Closes the page of the test, and ends all delays of scripts. */
+  async closePage(): Promise<void> {
     this.server.delayed.clear();
-    await page.close();
+    await this.#users.closeAll();
   }
 
   /** Serves a page with views in the place of `{0}`, `{1}`, … in the body. Returns its URL. */

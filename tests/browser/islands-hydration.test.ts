@@ -23,7 +23,7 @@ beforeEach(async () => {
   ({ page, errors } = await fixture.newPage());
 });
 
-afterEach(() => fixture.closePage(page));
+afterEach(() => fixture.closePage());
 
 describe("hydration between the comments", () => {
   const rows = [

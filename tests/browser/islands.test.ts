@@ -21,7 +21,7 @@ beforeEach(async () => {
   ({ page, errors } = await fixture.newPage());
 });
 
-afterEach(() => fixture.closePage(page));
+afterEach(() => fixture.closePage());
 
 describe("a view does not affect other views", () => {
   test("if it throws: the error has its name, and the server's markup stays", async () => {

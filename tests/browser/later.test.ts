@@ -35,7 +35,7 @@ afterAll(async () => {
 
 /** Opens a page up to its first byte. */
 async function open(path: string, options?: BrowserContextOptions): Promise<Page> {
-  const page = await users.newPage(options);
+  const page = await users.reusePage(options);
   await page.goto(path, { waitUntil: "commit" });
   return page;
 }
@@ -79,7 +79,7 @@ describe("parts of a page in Chromium", () => {
   });
 
   it("are options, parts of tables and lists, and HTML in an image", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     await page.goto("/places");
     expect(await page.$eval("main", (main) => main.innerHTML.replace(/=""|"/g, ""))).toBe(PLACES);
     expect(await page.inputValue("select")).toBe("b");
@@ -89,7 +89,7 @@ describe("parts of a page in Chromium", () => {
   it("work with scripting off, without another request", async () => {
     const countRequests = () => server.output().match(/"name":"\/table"/g)?.length ?? 0;
     const before = countRequests();
-    const page = await users.newPage({ javaScriptEnabled: false });
+    const page = await users.reusePage({ javaScriptEnabled: false });
     const loaded = page.goto("/table");
     await release("rows");
     await release("text");

@@ -68,7 +68,7 @@ async function signIn(page: Page, name: string, password: string): Promise<void>
 
 /** Opens a path as Ada, who has to sign in first. */
 async function openAsAda(path: string, owners = users): Promise<Page> {
-  const page = await owners.newPage();
+  const page = await owners.reusePage();
   await page.goto(path);
   await signIn(page, "ada", "lovelace");
   return page;
@@ -125,7 +125,7 @@ describe("an async layout", () => {
 
 describe("the sign-in page", () => {
   it("is opened by a page that requires a user, and leads back to it", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     await page.goto("/boards/1?tab=notes");
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/sign-in?next=%2Fboards%2F1%3Ftab%3Dnotes");
     await signIn(page, "ada", "wrong");

@@ -59,8 +59,8 @@ function watchPaths(page: Page): string[] {
 
 describe("a page with live updates", () => {
   it("shows every message to every user, in order and once", async () => {
-    const ada = await enter(await users.newPage());
-    const grace = await enter(await users.newPage());
+    const ada = await enter(await users.reusePage());
+    const grace = await enter(await users.reusePage());
     await sendMessage(ada, "one");
     await expect.poll(() => texts(grace)).toEqual(["one"]);
     await sendMessage(grace, "two");
@@ -71,7 +71,7 @@ describe("a page with live updates", () => {
   });
 
   it("submits no form before hydration, and keeps the input [RESPONSE-3]", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     const delayedRoutes: Route[] = [];
     await page.route(/\/assets\/.*\.js$/, (route) => void delayedRoutes.push(route));
     await page.goto("/room", { waitUntil: "commit" });
@@ -88,7 +88,7 @@ describe("a page with live updates", () => {
   });
 
   it("receives all messages over one connection", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     const paths = watchPaths(page);
     await enter(page);
     for (const text of ["one", "two", "three"]) await sendMessage(page, text);
@@ -99,7 +99,7 @@ describe("a page with live updates", () => {
   });
 
   it("is reloaded when a feed with a short ttl expires, and then receives new messages with a new feed", async () => {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     await Promise.all([page.waitForRequest(/__web.live/), page.goto("/brief")]);
     await page.waitForRequest(/brief$/);
     await page.waitForRequest(/__web.live/);
@@ -108,7 +108,7 @@ describe("a page with live updates", () => {
   });
 
   it("is reloaded if a restarted server has lost its messages, and then receives new messages", async () => {
-    const page = await enter(await users.newPage());
+    const page = await enter(await users.reusePage());
     await sendMessage(page, "before");
     await expect.poll(() => texts(page)).toEqual(["before"]);
     const reconnected = page
@@ -176,7 +176,7 @@ describe("the development server", () => {
 describe("the scripts of live updates", () => {
   /** Returns the text of all scripts that a page loads until `isHydrated` resolves. */
   async function scriptsOf(path: string, isHydrated: (page: Page) => Promise<unknown>): Promise<string> {
-    const page = await users.newPage();
+    const page = await users.reusePage();
     const scripts: Promise<string>[] = [];
     page.on("response", (response) => {
       if (response.url().endsWith(".js")) scripts.push(response.text());

@@ -157,7 +157,7 @@ describe("a link on which the pointer rests", () => {
   it.each(["cookie", "login", "publish"])(
     "does not prefetch a page with the effect %s: the click does it",
     async (kind) => {
-      const listener = await app.users.newPage();
+      const listener = await app.users.reusePage();
       await listener.goto("/shop/room");
       const [response] = await Promise.all([
         page.waitForEvent("requestfinished", (request) => request.url().endsWith(`/effects/${kind}`)),
@@ -282,6 +282,7 @@ describe("a prefetched page", () => {
 
 describe("the style sheet of transitions", () => {
   it("makes a click a transition, unless the user prefers reduced motion", async () => {
+    page = await app.users.newPage(); // the script and the preference stay with the page
     await page.addInitScript(() =>
       addEventListener("pagereveal", (event) =>
         Object.assign(globalThis, {
@@ -290,6 +291,8 @@ describe("the style sheet of transitions", () => {
       ),
     );
     const isTransition = () => page.evaluate(() => (globalThis as { isTransition?: boolean }).isTransition);
+    await page.goto("/shop/");
+    await isReady();
     await click("plain", "/plain");
     await expect.poll(isTransition).toBe(true);
     await page.emulateMedia({ reducedMotion: "reduce" });

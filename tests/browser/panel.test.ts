@@ -6,7 +6,8 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { networkInterfaces } from "node:os";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { listen } from "#test/listen";
 import { sendRequest } from "#test/raw-http";
 import { type RunningServer, startDev } from "#test/run-tsweb";
@@ -17,6 +18,7 @@ import { PANEL_PROJECT } from "./panel-project.ts";
 let project: TestProject;
 let dev: RunningServer;
 let browser: Browser;
+let users: BrowserUsers;
 let context: BrowserContext;
 let panel: Page;
 let errors: string[];
@@ -27,6 +29,7 @@ beforeAll(async () => {
   project.write("vite.config.js", "export default { server: { allowedHosts: true } };\n");
   const env = { HOST: "0.0.0.0", WEB_CSRF_SECRET: "5a".repeat(32) };
   [dev, browser] = await Promise.all([startDev(project.dir, env), launch()]);
+  users = new BrowserUsers(browser, {});
 });
 
 afterAll(async () => {
@@ -37,17 +40,18 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  context = await browser.newContext();
-  panel = await context.newPage();
+  const page = await users.reusePage();
   errors = [];
-  panel.on("pageerror", (error) => errors.push(error.message));
-  panel.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  if (page !== panel) {
+    panel = page;
+    context = page.context();
+    panel.on("pageerror", (error) => errors.push(error.message));
+    panel.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  }
   await openPanel(panel);
 });
 
-afterEach(async () => {
-  await context.close();
-});
+afterEach(() => users.closeAll());
 
 /** Opens the panel, and waits until it can be used. */
 async function openPanel(page: Page): Promise<void> {
@@ -252,6 +256,11 @@ describe("the panel", () => {
   });
 
   it.each(["light", "dark"] as const)("fits a phone, and follows the colour scheme: %s", async (colorScheme) => {
+    const previous = panel.viewportSize() ?? { width: 1280, height: 720 };
+    onTestFinished(async () => {
+      await panel.setViewportSize(previous);
+      await panel.emulateMedia({ colorScheme: null });
+    });
     await panel.emulateMedia({ colorScheme });
     await panel.setViewportSize({ width: 390, height: 800 });
     await openFunction("order");

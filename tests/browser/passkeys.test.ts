@@ -120,7 +120,7 @@ describe("passkeys of the accounts example, built", () => {
     const challengeUsed = { status: 401, body: { error: { code: "unauthenticated" } } };
     expect(await call(page, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
 
-    const attackerPage = await app.users.newPage();
+    const attackerPage = await app.users.reusePage();
     await attackerPage.goto("/passkey");
     expect(await call(attackerPage, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
     expect(await call(attackerPage, "passkey_sign_in_options", {})).toMatchObject({ status: 200 });
@@ -153,7 +153,7 @@ describe("passkeys of the accounts example, built", () => {
   it("cannot sign in after they are removed", async () => {
     const { page } = await registerWithPasskey("removed@example.com");
     await page.getByRole("form", { name: /Passkey of/ }).waitFor();
-    const withoutScript = await app.users.newPage({
+    const withoutScript = await app.users.reusePage({
       javaScriptEnabled: false,
       storageState: await page.context().storageState(),
     });
@@ -166,7 +166,7 @@ describe("passkeys of the accounts example, built", () => {
   });
 
   it("can be added only by the signed-in user, with the user's own challenge", async () => {
-    const signedOutPage = await app.users.newPage();
+    const signedOutPage = await app.users.reusePage();
     await signedOutPage.goto("/passkey");
     const signedOut = { status: 401, body: { error: { code: "unauthenticated" } } };
     for (const name of ["passkey_registration_options", "remove_passkey", "add_passkey"]) {
@@ -187,7 +187,7 @@ describe("passkeys of the accounts example, built", () => {
   });
 
   it("need script, which their pages say without", async () => {
-    const page = await app.users.newPage({ javaScriptEnabled: false });
+    const page = await app.users.reusePage({ javaScriptEnabled: false });
     await page.goto("/passkey");
     await page.locator("noscript p", { hasText: "Passkeys need JavaScript" }).waitFor();
     expect(await page.locator("main button:disabled").count()).toBe(1);
@@ -230,7 +230,7 @@ describe("passkeys of the accounts example, built", () => {
   });
 
   it("do not add their scripts to the sign-in page", async () => {
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     const has = async (path: string) =>
       (await textOfPages(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));
     expect(await has("/passkey")).toBe(true);
