@@ -3,17 +3,19 @@ import { posix } from "node:path";
 import type { ViteDevServer } from "vite";
 import { type NodeHandler, node } from "../../adapters/index.ts";
 import type { App } from "../../app.ts";
-import type { BuildRegistry } from "../../compile/index.ts";
-import { namesServerOnlyUrl } from "../../compile/index.ts";
+import { type BuildRegistry, namesServerOnlyUrl } from "../../compile/index.ts";
 import type { Config } from "../../config/index.ts";
-import type { BuildToolAccess } from "../../http/index.ts";
-import { currentContext, FetchInboundRequest, type InboundRequest, toFetchResponse } from "../../http/index.ts";
+import {
+  type BuildToolAccess,
+  currentContext,
+  FetchInboundRequest,
+  type InboundRequest,
+  toFetchResponse,
+} from "../../http/index.ts";
 import { openapiJson } from "../../openapi/index.ts";
 import type { DevelopmentPanel } from "../../panel/index.ts";
-import type { CalledFunction } from "../../server/index.ts";
-import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
-import type { ErrorLog } from "../errors/index.ts";
-import { explainError } from "../errors/index.ts";
+import { type CalledFunction, requireInternals, respondToLoadFailure } from "../../server/index.ts";
+import { type ErrorLog, explainError, isThrownError } from "../errors/index.ts";
 import { importedModules } from "../modules/index.ts";
 import { projectInfo } from "../project/index.ts";
 import {
@@ -21,7 +23,6 @@ import {
   type ErrorPageOptions,
   errorPage,
   explainThrownValue,
-  isErrorLike,
   type PageChecks,
   remoteErrorPage,
   type UnpublishedChanges,
@@ -139,7 +140,7 @@ async function loadCurrent(dev: DevApp, reportDefaultLimit: (limit: string) => v
     reportDefaultLimit,
     redirectCreated: (redirect) => unserved.redirectCreated(redirect),
     printError: (error, event) => {
-      if (isErrorLike(error)) return errors.print(error, event);
+      if (isThrownError(error)) return errors.print(error, event);
       void explainValue(error).then((explained) => errors.print(explained, event)); // never rejects
     },
     publicFiles:

@@ -106,7 +106,8 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
   };
 }
 
-function isThrownError(value: unknown): value is ThrownError {
+/** Returns whether a value has what the development server reads of an error. */
+export function isThrownError(value: unknown): value is ThrownError {
   return typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
 }
 

@@ -7,7 +7,7 @@ export { browserErrors } from "./browser-errors.ts";
 export { checkPackageOptions, explainOverlayErrors, logViteErrors } from "./error-messages.ts";
 export { type ErrorPageOptions, errorPage, PageChecks, reloadAfterEdits, remoteErrorPage } from "./page-checks.ts";
 export { PolicyViolations } from "./policy-violations.ts";
-export { declarationOf, explainThrownValue, isErrorLike, withUnawaitedFileCall } from "./thrown-values.ts";
+export { declarationOf, explainThrownValue, withUnawaitedFileCall } from "./thrown-values.ts";
 export { unloadedPageAdvice } from "./unloaded-pages.ts";
 export { UnpublishedChanges } from "./unpublished-changes.ts";
 export { UnservedRequests } from "./unserved-requests.ts";

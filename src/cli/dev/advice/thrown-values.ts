@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { inspect } from "node:util";
 import type { InboundRequest } from "../../../http/index.ts";
 import type { AppInternals } from "../../../server/index.ts";
+import { isThrownError } from "../../errors/index.ts";
 import { lineAt, readSourceFiles, type SourceText, withoutComments } from "../../modules/index.ts";
 import { relativeFile } from "../../project/index.ts";
 
@@ -38,11 +39,6 @@ export function declarationOf(
   }
 }
 
-/** Returns whether a value has what the development server reads of an error. */
-export function isErrorLike(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
-}
-
 /**
  * Returns the error that the development server shows for a value that was thrown and is no error, such as a text or
  * `undefined`: it has no stack. Its location is the statement that throws the value, if the project has exactly one, or else
@@ -56,7 +52,7 @@ export async function explainThrownValue(
   root: string,
   declaration?: ThrowingDeclaration,
 ): Promise<unknown> {
-  if (isErrorLike(value)) return value;
+  if (isThrownError(value)) return value;
   const statement = findStatement(value, await readSourceFiles(root), root, declaration);
   const where = statement || !declaration ? "" : ` It was thrown in ${declaration.subject}, or in what it calls.`;
   const error = Object.assign(new Error(`${describe(value)}\n${noErrorMessage(value)}${where}`), {
