@@ -7,8 +7,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { devNull } from "node:os";
 import type { Logger } from "../logging/index.ts";
-import type { Connections } from "./connections.ts";
-import { connectionsAboveShare } from "./connections.ts";
+import { type Connections, connectionsAboveShare } from "./connections.ts";
 
 /** A lower limit is logged as a warning. */
 const RECOMMENDED_LIMIT = 4_096;

@@ -1,7 +1,13 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { BodySink, PushedBody } from "../http/index.ts";
-import { isPushedBody, isResponse, type OutboundResponse, releaseUnsentBody } from "../http/index.ts";
+import {
+  type BodySink,
+  isPushedBody,
+  isResponse,
+  type OutboundResponse,
+  type PushedBody,
+  releaseUnsentBody,
+} from "../http/index.ts";
 import {
   chunkOf,
   connectionForChunks,

@@ -9,8 +9,7 @@
  */
 
 export type { ComponentChildren, FunctionComponent, RefObject, TargetedEvent } from "preact";
-export type { ErrorCode } from "../errors.ts";
-export { RPCError } from "../errors.ts";
+export { type ErrorCode, RPCError } from "../errors.ts";
 export type {
   Call,
   ChannelMessage,
@@ -39,5 +38,4 @@ export { optimistic } from "./optimistic.ts";
 export { type People, present } from "./present.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";
-export type { View, ViewOptions, ViewProps } from "./view.ts";
-export { view } from "./view.ts";
+export { type View, type ViewOptions, type ViewProps, view } from "./view.ts";

@@ -2,14 +2,17 @@
  * The entry point `tsweb/stub`: the functions with which the compiler replaces the exports of a server module in the
  * browser.
  */
-import type { Call, CallOptions, Linkable, Stream } from "../protocol/index.ts";
 import {
   type Arguments,
+  type Call,
+  type CallOptions,
   checkArgumentCount,
   formatHref,
   IDEMPOTENCY_HEADER,
+  type Linkable,
   openStream,
   readResult,
+  type Stream,
   toNamedArguments,
 } from "../protocol/index.ts";
 import { leaving, post } from "./call.ts";

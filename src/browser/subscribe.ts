@@ -1,5 +1,4 @@
-import type { Feed, GapReason, SerializedResult } from "../protocol/index.ts";
-import { MAX_FEEDS, readFeed } from "../protocol/index.ts";
+import { type Feed, type GapReason, MAX_FEEDS, readFeed, type SerializedResult } from "../protocol/index.ts";
 import { stopOnUnmount } from "./lifecycle.ts";
 import { restart, watchPage } from "./live.ts";
 import { getSubscriptions, listeners, me } from "./live-listeners.ts";

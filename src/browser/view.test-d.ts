@@ -1,8 +1,6 @@
-import type { ComponentChildren } from "preact";
-import { h } from "preact";
+import { type ComponentChildren, h } from "preact";
 import type { Markup, Presence } from "../protocol/index.ts";
-import type { View } from "./view.ts";
-import { view } from "./view.ts";
+import { type View, view } from "./view.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function same<A, B>(_: Equal<A, B>): void {}

@@ -19,8 +19,7 @@ import {
 } from "../protocol/index.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 
-export type { ErrorCode } from "../errors.ts";
-export { RPCError } from "../errors.ts";
+export { type ErrorCode, RPCError } from "../errors.ts";
 export type { BearerSource, Call, Serialized, Stream } from "../protocol/index.ts";
 export type { ClientOptions, Fetch } from "./connection.ts";
 

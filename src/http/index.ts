@@ -67,8 +67,13 @@ export {
   redirectTarget,
 } from "./redirect.ts";
 export { MAX_COOKIE_BYTES, request } from "./request.ts";
-export type { QueryRun, RequestTrace } from "./request-context.ts";
-export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
+export {
+  type QueryRun,
+  RequestContext,
+  type RequestContextInit,
+  type RequestTrace,
+  type StringRecord,
+} from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
 export {
   adviseDeveloper,

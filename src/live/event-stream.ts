@@ -1,6 +1,11 @@
 import type { Message, Position, ReadLimit } from "../backends/index.ts";
-import type { BodyProducer, BodySink } from "../http/index.ts";
-import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
+import {
+  type BodyProducer,
+  type BodySink,
+  type HandlerResponse,
+  PushedBody,
+  type RequestContext,
+} from "../http/index.ts";
 import { EVENT_STREAM_TYPE, GAP_EVENT, type GapReason, START, TAGS_EVENT } from "../protocol/index.ts";
 import { watchFinalSession } from "../session/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { PresenceStore } from "../backends/index.ts";
-import { memory } from "../backends/index.ts";
+import { memory, type PresenceStore } from "../backends/index.ts";
 import type { PresenceFrame } from "../protocol/index.ts";
 import { MAX_PAGES_PER_CLIENT, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
 import { PagePlaces } from "./page-places.ts";

@@ -9,8 +9,7 @@ import {
   takesFiles,
 } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
-import type { JsonObject, SchemaRegistry } from "./schemas.ts";
-import { nullableSchema, shapeSchema, standardJsonSchema } from "./schemas.ts";
+import { type JsonObject, nullableSchema, type SchemaRegistry, shapeSchema, standardJsonSchema } from "./schemas.ts";
 
 /** The parts of an application that its operations depend on. */
 export interface OperationContext {

@@ -3,8 +3,7 @@ import { prepareForms } from "../bodies/index.ts";
 import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
 import { FORM_TYPE, fieldErrorId, formHead, isSubmissionOf, selectedValues, withSelection } from "../protocol/index.ts";
 import { addChoice, checkFormFields } from "./form-warnings.ts";
-import type { FormRendering, OpenForm } from "./render-state.ts";
-import { locationOf, MarkupError, type RenderState } from "./render-state.ts";
+import { type FormRendering, locationOf, MarkupError, type OpenForm, type RenderState } from "./render-state.ts";
 
 /** The props of an element. JSX has checked them against its type. */
 type Props = Readonly<Record<string, unknown>>;

@@ -1,8 +1,15 @@
 import type { VNode } from "preact";
 import { bindForm, type FormTarget, shapeOf } from "../forms/index.ts";
 import { type Parameter, valueOfOption } from "../protocol/index.ts";
-import type { Choice, FieldKind, FormChoices, FormRendering, OpenForm } from "./render-state.ts";
-import { describeLocation, locationOf } from "./render-state.ts";
+import {
+  type Choice,
+  describeLocation,
+  type FieldKind,
+  type FormChoices,
+  type FormRendering,
+  locationOf,
+  type OpenForm,
+} from "./render-state.ts";
 
 /**
  * Warns about a form that cannot work as its function is declared: fields that are no parameter, required parameters

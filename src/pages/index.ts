@@ -4,8 +4,7 @@
 
 export { form } from "../forms/index.ts";
 export { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH } from "./deferred-script.ts";
-export type { Assets, ViewAsset } from "./document.ts";
-export { escapeHtml } from "./document.ts";
+export { type Assets, escapeHtml, type ViewAsset } from "./document.ts";
 export { Body, Head, Html } from "./document-elements.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps, NotFound } from "./error-page.ts";
 export { handlePageForm, type PageForm } from "./handle-form.ts";

@@ -2,8 +2,7 @@ import { relative } from "node:path";
 import { type ComponentChildren, createContext, type VNode } from "preact";
 import { type FormTarget, type Submission, submissionOf } from "../forms/index.ts";
 import { pathBelowBase, type RequestContext, randomHex } from "../http/index.ts";
-import type { Markup, ViewSource } from "../protocol/index.ts";
-import { FORM_PARAMETER, type FormSubmission } from "../protocol/index.ts";
+import { FORM_PARAMETER, type FormSubmission, type Markup, type ViewSource } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
 

@@ -47,16 +47,17 @@ export {
   reactMessage,
   unrenderableMessage,
 } from "./element-checks.ts";
-export type {
-  ChannelMessage,
-  Channels,
-  FeedMessage,
-  ListenedMessage,
-  MessageByName,
-  PublishArguments,
-  PublishedMessage,
+export {
+  type ChannelMessage,
+  type Channels,
+  type Feed,
+  type FeedMessage,
+  type ListenedMessage,
+  type MessageByName,
+  type PublishArguments,
+  type PublishedMessage,
+  readFeed,
 } from "./feed.ts";
-export { type Feed, readFeed } from "./feed.ts";
 export {
   FEED_MAC_BYTES,
   FEED_TAG_BYTES,
@@ -65,23 +66,19 @@ export {
   MAX_FEED_CHARS,
   parseFeedText,
 } from "./feed-layout.ts";
-export type {
-  FieldName,
-  FormFunction,
-  FormHandle,
-  FormOptions,
-  FormOutcome,
-  ViewFormHandle,
-  ViewFormOptions,
-} from "./form.ts";
 export {
   ARGUMENTS_FIELD,
   CSRF_FIELD,
   type FieldErrors,
+  type FieldName,
   type FieldValues,
   FORM_PARAMETER,
   FORM_PREFIX,
   FORM_TYPE,
+  type FormFunction,
+  type FormHandle,
+  type FormOptions,
+  type FormOutcome,
   type FormSubmission,
   fieldErrorId,
   fieldErrors,
@@ -90,6 +87,8 @@ export {
   KEY_FIELD,
   readFormParameter,
   toFormData,
+  type ViewFormHandle,
+  type ViewFormOptions,
 } from "./form.ts";
 export { formatHref, type Linkable, parseUrl } from "./href.ts";
 export { dropsLineFeed, keepLineFeed, selectedValues, valueOfOption, withSelection, withUnits } from "./html-props.ts";
@@ -144,25 +143,23 @@ export {
 export { scriptUrlAttributes } from "./script-url.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 export type { NotSendable, Sendable, Serialized, SerializedResult } from "./serialized.ts";
-export type {
-  ListShape,
-  Literal,
-  ObjectFields,
-  ObjectShape,
-  ScalarKind,
-  StringFormat,
-  TypeShape,
-  UnionCases,
-} from "./signature.ts";
 export {
   type Coercion,
   endpointKey,
   type FileCount,
   type FunctionDocumentation,
+  type ListShape,
+  type Literal,
+  type ObjectFields,
+  type ObjectShape,
   type PageSource,
   type Parameter,
+  type ScalarKind,
   type Signature,
+  type StringFormat,
+  type TypeShape,
   takesFiles,
+  type UnionCases,
   type ViewSource,
 } from "./signature.ts";
 export { chunkLine, DONE_LINE, errorLine, openStream, readLines, type Stream } from "./stream.ts";

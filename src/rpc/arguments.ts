@@ -1,7 +1,6 @@
 import { adviseMaxBody, MAX_BODY_BYTES } from "../bodies/index.ts";
 import { RPCError } from "../errors.ts";
-import type { RequestContext } from "../http/index.ts";
-import { parseJson } from "../http/index.ts";
+import { parseJson, type RequestContext } from "../http/index.ts";
 import { type Arguments, isBlob, type Parameter, type Signature, takesFiles } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 import type { FunctionDefinition } from "./server.ts";

@@ -1,6 +1,5 @@
 import { checkMaxBody } from "../bodies/index.ts";
-import type { Environment } from "../config/index.ts";
-import { rejectUnknownOptions, sessionCookieProblem } from "../config/index.ts";
+import { type Environment, rejectUnknownOptions, sessionCookieProblem } from "../config/index.ts";
 import { checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
 import { type AppRate, checkAppRate } from "../limits/index.ts";
 import type { Logger } from "../logging/index.ts";

@@ -1,8 +1,6 @@
-import type { InboundRequest } from "../http/index.ts";
-import { isCallPath } from "../http/index.ts";
+import { type InboundRequest, isCallPath } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { Router } from "./router.ts";
-import { isHealthPath } from "./router.ts";
+import { isHealthPath, type Router } from "./router.ts";
 
 /** Data about a request that a Fetch `Request` does not contain. */
 export interface RequestInfo {

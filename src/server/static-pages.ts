@@ -10,8 +10,7 @@ import {
 } from "../http/index.ts";
 import { type PageDefinition, type PageSettings, renderSharedPage } from "../pages/index.ts";
 import { formatHref } from "../protocol/index.ts";
-import type { Inspection } from "./modules.ts";
-import { formatLocation } from "./modules.ts";
+import { formatLocation, type Inspection } from "./modules.ts";
 import type { Router } from "./router.ts";
 import { createStaticFiles, type GeneratedFile, generatedHeaders, type StaticFilesOptions } from "./static-files.ts";
 

@@ -1,6 +1,5 @@
 export { AppSessions, type RevokedUser, SESSION, SESSIONS, subjectOf } from "./app-sessions.ts";
-export type { Authenticate, BearerUser } from "./bearer.ts";
-export { identifyBearer, invalidTokenError, renewIdentity } from "./bearer.ts";
+export { type Authenticate, type BearerUser, identifyBearer, invalidTokenError, renewIdentity } from "./bearer.ts";
 export { hashToken, namesBearer, readBearerToken } from "./bearer-token.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";

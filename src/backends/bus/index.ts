@@ -1,11 +1,3 @@
-export type {
-  PresenceEntry,
-  PresenceListener,
-  PresenceMember,
-  PresenceState,
-  PresenceStore,
-  PresenceWatch,
-} from "./bus.ts";
 export {
   type Bus,
   DEFAULT_HOURS,
@@ -17,6 +9,12 @@ export {
   type OutcomeStore,
   POSITION_PATTERN,
   type Position,
+  type PresenceEntry,
+  type PresenceListener,
+  type PresenceMember,
+  type PresenceState,
+  type PresenceStore,
+  type PresenceWatch,
   type Progress,
   type ReadLimit,
   type ReadResult,

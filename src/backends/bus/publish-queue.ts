@@ -1,6 +1,5 @@
 import type { Position } from "./bus.ts";
-import type { IsTransient } from "./retry-policy.ts";
-import { errorMessage, RetryQueue } from "./retry-policy.ts";
+import { errorMessage, type IsTransient, RetryQueue } from "./retry-policy.ts";
 
 /** Messages of one channel that are sent together. A retry sends the same batch with the same number. */
 export interface PublishBatch {

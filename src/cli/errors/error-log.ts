@@ -1,5 +1,4 @@
-import type { ExplainedError } from "./explain-error.ts";
-import { explainError, heading } from "./explain-error.ts";
+import { type ExplainedError, explainError, heading } from "./explain-error.ts";
 
 /** The number of errors that are remembered. Further ones are of a program that fails with a new message in a loop. */
 const MAX_REMEMBERED = 500;

@@ -7,8 +7,7 @@ import {
   type SourceRange,
   unwrapExpression,
 } from "../syntax/index.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-facts.ts";
+import { type ModuleFacts, type ModuleResolver, type ResolvedExport, resolveExport } from "./module-facts.ts";
 import { relativePath } from "./server-only.ts";
 
 /** A server function, or a page or route for links, that a server module re-exports under the same name. */

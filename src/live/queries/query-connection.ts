@@ -1,5 +1,4 @@
-import type { RequestContext } from "../../http/index.ts";
-import { RequestError } from "../../http/index.ts";
+import { type RequestContext, RequestError } from "../../http/index.ts";
 import { QUERY_VERSION_SEPARATOR } from "../../protocol/index.ts";
 import { clientKey } from "../../rate-limit/index.ts";
 import { finalSession, keysFor, sessionId, sessionTag, type VerifiedSession } from "../../session/index.ts";

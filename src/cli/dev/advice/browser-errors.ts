@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { ErrorPayload, NormalizedHotChannelClient, Plugin } from "vite";
 import { namesServerOnlyUrl } from "../../../compile/index.ts";
 import { ERROR_EVENT, WARNING_EVENT } from "../../../protocol/index.ts";
-import type { ErrorLog, SourcePosition } from "../../errors/index.ts";
-import { type ExplainedError, explainError, heading } from "../../errors/index.ts";
+import { type ErrorLog, type ExplainedError, explainError, heading, type SourcePosition } from "../../errors/index.ts";
 import { isThisMachine, type ServedSourceMaps } from "../server/index.ts";
 
 /** The maximum number of reports that one page may send. Its script sends fewer. */

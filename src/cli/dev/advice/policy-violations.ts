@@ -2,8 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { stripVTControlCharacters } from "node:util";
 import type { Plugin } from "vite";
 import type { NodeHandler } from "../../../adapters/index.ts";
-import type { BuildToolAccess } from "../../../http/index.ts";
-import { parsePolicy } from "../../../http/index.ts";
+import { type BuildToolAccess, parsePolicy } from "../../../http/index.ts";
 import { VIOLATIONS_EVENT } from "../../../protocol/index.ts";
 import { DEV_BASE, POLICY_REPORTS_PATH, setHeaders } from "../server/index.ts";
 

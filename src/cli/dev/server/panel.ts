@@ -5,8 +5,7 @@ import { PRIVATE_NO_STORE } from "../../../http/index.ts";
 import { DevelopmentPanel, PANEL_HOST } from "../../../panel/index.ts";
 import { PANEL_PATH } from "../../../protocol/index.ts";
 import { requireInternals } from "../../../server/index.ts";
-import type { ErrorLog } from "../../errors/index.ts";
-import { explainError } from "../../errors/index.ts";
+import { type ErrorLog, explainError } from "../../errors/index.ts";
 import { isForwarded, isThisMachine, setHeaders } from "./requests.ts";
 
 /** The panel's application, which the build of the package has built. */

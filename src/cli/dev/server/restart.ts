@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normalizePath, type Plugin, type ResolvedConfig, type ViteDevServer } from "vite";
 import { locateConfigError, withConfigStacks } from "../../errors/index.ts";
-import type { EnvFiles } from "../../project/index.ts";
-import { relativeFile } from "../../project/index.ts";
+import { type EnvFiles, relativeFile } from "../../project/index.ts";
 
 /** The names of a Vite config, as Vite looks for it in the project's folder. */
 const CONFIG_NAMES = ["js", "mjs", "ts", "cjs", "mts", "cts"].map((extension) => `vite.config.${extension}`);
