@@ -1,8 +1,12 @@
 /** Pages that the build renders: files with their headers, and errors of the build. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
-import { build, runTsweb } from "#test/run-tsweb";
+import { repository } from "#test/copy-example";
+import { build, type Environment, runTsweb } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const APP = (options = "") => `
@@ -89,28 +93,73 @@ it("a build without a static page runs no code of the application", async () => 
   project.remove();
 });
 
-it.each([
-  ["session.user()", '{session.user()?.sub ?? "nobody"}', ""],
-  ["request.cookies", "{request.cookies.a}", 'base: "/shop"'],
-  ["request.query.sort", "{request.query.sort}", ""],
-  ["channel()", '{typeof await channel("room")}', 'base: "/shop"'],
-  ["list.live()", "{typeof await list.live()}", ""],
-  ["a form with a CSRF token", "<form action={save} />", 'base: "/shop"'],
-])("the build refuses a static page that uses %s, with file and line [STATIC-2]", async (use, markup, options) => {
-  const pages = `import { channel, page, query, request, server, session } from "tsweb";
-    export const list = query({ on: ["room"] }, () => 1); export const save = server((text: string) => void [request, session, channel, text]);
+/** What a static page may not use: in the message, and in the page. */
+const USES = [
+  ["session.user()", '{session.user()?.sub ?? "nobody"}'],
+  ["request.cookies", "{request.cookies.a}"],
+  ["request.query.sort", "{request.query.sort}"],
+  ["channel()", '{typeof await channel("room")}'],
+  ["list.live()", "{typeof await list.live()}"],
+  ["a form with a CSRF token", "<form action={save} />"],
+] as const;
+
+const FUNCTIONS = `import { channel, page, query, request, server, session } from "tsweb";
+    export const list = query({ on: ["room"] }, () => 1); export const save = server((text: string) => void [request, session, channel, text]);`;
+
+const SECRET = { WEB_CSRF_SECRET: "6b".repeat(32) };
+
+describe("a static page that uses something of a request is refused with file and line [STATIC-2]", () => {
+  it("by the build, which leaves no files", async () => {
+    const [use, markup] = USES[0];
+    const pages = `${FUNCTIONS}
     export const home = page("/", { static: true }, async () =>
       <main>${markup}</main>);`;
-  const project = TestProject.fromFiles({ "src/app.ts": APP(options), "src/pages.server.tsx": pages });
-  const { code, output } = await runTsweb(project.dir, ["build"], { WEB_CSRF_SECRET: "6b".repeat(32) });
-  expect(code).toBe(1);
-  expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
-  expect(output).toContain(`${use}`);
-  // The renderer writes a form: no line of the application is in the stack.
-  if (!use.includes("form")) expect(output).toMatch(/pages\.server\.tsx:4/);
-  expect(existsSync(project.file("dist"))).toBe(false);
-  project.remove();
+    const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": pages });
+    const { code, output } = await runTsweb(project.dir, ["build"], SECRET);
+    expect(code).toBe(1);
+    expect(output).toContain("The page / (src/pages.server.tsx:3) is static");
+    expect(output).toContain(use);
+    expect(output).toMatch(/pages\.server\.tsx:4/);
+    expect(existsSync(project.file("dist"))).toBe(false);
+    project.remove();
+  });
+
+  describe("by the process that renders the pages for the build", () => {
+    let project: TestProject;
+    beforeAll(async () => {
+      const pages = USES.map(
+        ([, markup], index) => `
+    export const page_${index} = page("/${index}", { static: process.env.STATIC_PAGE === "${index}" || undefined }, async () =>
+      <main>${markup}</main>);`,
+      );
+      const files = { "src/app.ts": APP('base: "/shop"'), "src/pages.server.tsx": FUNCTIONS + pages.join("") };
+      project = TestProject.fromFiles(files);
+      await build(project.dir);
+    });
+    afterAll(() => project?.remove());
+
+    it.each(USES.map(([use], index) => [use, index] as const))("for %s", async (use, index) => {
+      const env = { ...SECRET, WEB_ENV: "development", STATIC_PAGE: String(index) };
+      const error = await renderingError(project.file("dist/app.mjs"), env);
+      const line = 3 + 2 * index;
+      expect(error).toContain(`The page /${index} (src/pages.server.tsx:${line}) is static`);
+      expect(error).toContain(use);
+      // The renderer writes a form: no line of the application is in the stack.
+      if (!use.includes("form")) expect(error).toMatch(new RegExp(`pages\\.server\\.tsx:${line + 1}`));
+    });
+  });
 });
+
+/** Returns the error of the process that `tsweb build` starts to render the static pages of a built application. */
+async function renderingError(app: string, env: Environment): Promise<string | undefined> {
+  const child = fork(join(repository, "dist/cli/load-app-child.js"), [app, "static-pages"], {
+    env: { ...process.env, ...env },
+    execArgv: ["--enable-source-maps"],
+    silent: true,
+  });
+  const [[{ error }]] = await Promise.all([once(child, "message"), once(child, "exit")]);
+  return error;
+}
 
 it('an application with before needs static: "public" [STATIC-3]', async () => {
   const project = TestProject.fromFiles({
