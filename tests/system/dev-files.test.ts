@@ -223,10 +223,11 @@ const notations = (file: string): string[] => [
 
 describe("the development server", () => {
   it.each(SECRETS)("sends the text of %s to nobody, by any notation of its URL [DEV-1]", async (file) => {
-    const paths = [
+    // Some notations are the same for a file of the root.
+    const paths = new Set([
       ...notations(file),
       ...QUERIES.flatMap((query) => [`/${file}${query}`, `/@fs${join(project.dir, file)}${query}`]),
-    ];
+    ]);
     const leaks: string[] = [];
     const check = async (path: string) => {
       const { status, body } = await get(path);
@@ -234,7 +235,7 @@ describe("the development server", () => {
       const isRefused = [400, 404].includes(status) || (status === 308 && path !== decodeURI(path));
       if (body.includes(MARKER) || !isRefused) leaks.push(`${status} ${path}`);
     };
-    await Promise.all(["", PREFIX].flatMap((prefix) => paths.map((path) => check(prefix + path))));
+    await Promise.all(["", PREFIX].flatMap((prefix) => [...paths].map((path) => check(prefix + path))));
     expect(leaks).toEqual([]);
   });
 
