@@ -5,7 +5,8 @@ import { RequestError } from "./request-error.ts";
 
 /** Returns whether a browser requests the document before a link to it is clicked. @see docs/protocol.md 11.10 */
 export function isPrefetch({ inbound }: Pick<RequestContext, "inbound">): boolean {
-  return /^prefetch(?:;|$)/.test(inbound.header("sec-purpose") ?? "");
+  const purpose = inbound.header("sec-purpose");
+  return purpose !== null && /^prefetch(?:;|$)/.test(purpose);
 }
 
 /** What an application knows of the pages that browsers have prefetched. */

@@ -2,6 +2,7 @@ import { RPCError } from "../errors.ts";
 import {
   awaitMaybe,
   type HandlerResponse,
+  isPromise,
   type MaybeAsync,
   PRIVATE_NO_CACHE,
   Redirect,
@@ -36,7 +37,8 @@ export function* handlePage(
   settings: PageSettings,
 ): MaybeAsync<HandlerResponse> {
   const results = yield* runPage(page, params, settings);
-  return yield* respondWithPage(context, page, results, settings);
+  const response = respondWithPage(context, page, results, settings);
+  return isPromise(response) ? yield* awaitMaybe(response) : response;
 }
 
 type PageParams = Record<string, string | undefined>;
@@ -57,31 +59,33 @@ function* runPage(page: PageDefinition, params: PageParams, settings: PageSettin
   return { result, layout: yield* awaitMaybe(starting) };
 }
 
-function* respondWithPage(
+function respondWithPage(
   context: RequestContext,
   { options, source, path }: PageDefinition,
   { result, layout }: PageResults,
   settings: PageSettings,
-): MaybeAsync<HandlerResponse> {
+): HandlerResponse | Promise<HandlerResponse> {
   const subject = `The page ${path}`;
   const isOwnLayout = options.layout !== undefined;
   if (!layout.ok) {
     if (!result.ok) recordFailure(context, result.error, subject, settings);
     const failed = { subject: `The layout of the page ${path}`, ...(isOwnLayout ? {} : { layoutMarkup: null }) };
-    return yield* awaitMaybe(handlePageError(context, layout.error, failed, settings));
+    return handlePageError(context, layout.error, failed, settings);
   }
   const layoutMarkup = layout.value;
   if (!result.ok) {
     const failed = { subject, ...(isOwnLayout ? {} : { layoutMarkup }) };
-    return yield* awaitMaybe(handlePageError(context, result.error, failed, settings));
+    return handlePageError(context, result.error, failed, settings);
   }
   if (result.value instanceof Redirect) return redirectResponse(context, result.value, settings);
   const advice = settings.development && !options.cache ? adviseLater(context, source.file) : undefined;
   if (advice) warnOnce(settings.log, source, advice.message, advice.key);
+  const fail = (error: unknown) => handlePageError(context, error, { subject }, settings);
   try {
-    return yield* awaitMaybe(renderPage(context, result.value, { options, source, layoutMarkup }, settings));
+    const response = renderPage(context, result.value, { options, source, layoutMarkup }, settings);
+    return isPromise(response) ? response.catch(fail) : response;
   } catch (error) {
-    return yield* awaitMaybe(handlePageError(context, error, { subject }, settings));
+    return fail(error);
   }
 }
 
@@ -121,7 +125,7 @@ export function renderSharedPage(
     return {
       html: null,
       respond(context: RequestContext) {
-        if (!failed) return run(respondWithPage(context, page, results, settings));
+        if (!failed) return respondWithPage(context, page, results, settings);
         return handlePageError(context, failed.error, { subject: `The page ${page.path}` }, settings);
       },
     };

@@ -1,5 +1,6 @@
 import { type ComponentChildren, h, isValidElement, type VNode } from "preact";
 import { useContext } from "preact/hooks";
+import { hasWholeParameter, type RequestContext, requireContext } from "../http/index.ts";
 import { describeUnrenderable, type Markup } from "../protocol/index.ts";
 import { PLACEHOLDER_END, partName, placeholderStart } from "./document.ts";
 import { partPlaceProblem } from "./html-nesting.ts";
@@ -50,7 +51,7 @@ export const Later: (props: LaterProps) => Markup = function Later(
   if (state.inHead)
     throw new MarkupError("<Later> is used inside <Head>, which is sent first. Await its data in the page.");
   if (isInFallback) throw new MarkupError("<Later> is used inside the fallback of another <Later>, which is replaced.");
-  const { list, isStreamed, rendered } = state.parts;
+  const { list, rendered } = state.parts;
   const around = [...elementsAround(this?.__v), ...(rendered?.around ?? [])];
   const problem = partPlaceProblem(around);
   if (problem) throw new MarkupError(problem);
@@ -66,7 +67,8 @@ export const Later: (props: LaterProps) => Markup = function Later(
     select: state.forms.select,
     around,
   });
-  if (!isStreamed) return htmlAround(partComment(name), null, "");
+  state.parts.isStreamed ??= streamsParts(requireContext("<Later>"));
+  if (!state.parts.isStreamed) return htmlAround(partComment(name), null, "");
   const shown = h(InsideFallback.Provider, { value: FALLBACK, children: fallback as ComponentChildren });
   return htmlAround(placeholderStart(name), shown, PLACEHOLDER_END);
 } as (props: LaterProps) => Markup; // Preact passes `this` and the context, which its types omit
@@ -92,6 +94,17 @@ function describeChild(child: unknown): string {
 function nameOf({ type }: VNode): string {
   if (typeof type === "string") return type;
   return type.displayName || type.name || "Figures";
+}
+
+/**
+ * Returns whether the parts of a page are sent after it: only to a browser that loads the page as a document and has not requested
+ * the whole. Any other client receives the parts in their places: crawlers, scripts, `visitor()` and HEAD.
+ *
+ * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
+ * @see docs/protocol.md 11.9
+ */
+function streamsParts({ inbound }: RequestContext): boolean {
+  return inbound.method === "GET" && inbound.header("sec-fetch-mode") === "navigate" && !hasWholeParameter(inbound.url);
 }
 
 /** Returns what stands for a part in a document that is sent with its parts in place. */

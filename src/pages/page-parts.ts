@@ -1,7 +1,6 @@
 import { type ComponentChildren, h } from "preact";
 import { RPCError, statusOf } from "../errors.ts";
 import {
-  hasWholeParameter,
   isAbortError,
   isPromise,
   logRefusal,
@@ -44,17 +43,6 @@ export interface RenderedPart {
   readonly islands: readonly Island[];
   /** The number of the first one. */
   readonly firstIsland: number;
-}
-
-/**
- * Returns whether the parts of a page are sent after it: only to a browser that loads the page as a document and has not requested
- * the whole. Any other client receives the parts in their places: crawlers, scripts, `visitor()` and HEAD.
- *
- * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
- * @see docs/protocol.md 11.9
- */
-export function streamsParts({ inbound }: RequestContext): boolean {
-  return inbound.method === "GET" && inbound.header("sec-fetch-mode") === "navigate" && !hasWholeParameter(inbound.url);
 }
 
 /** Returns the body of a document with its parts in their places. */

@@ -23,7 +23,7 @@ import { mergeAttributes, splitHead } from "./document-elements.ts";
 import type { ErrorPage } from "./error-page.ts";
 import type { Layout, LayoutMarkup } from "./layout.ts";
 import type { PageOptions } from "./page.ts";
-import { type PartsOwner, renderInPlace, type StreamedDocument, streamInParts, streamsParts } from "./page-parts.ts";
+import { type PartsOwner, renderInPlace, type StreamedDocument, streamInParts } from "./page-parts.ts";
 import { type ElementLocation, FormRendering, MarkupError, type RenderState } from "./render-state.ts";
 import { renderMarkup } from "./rendering.ts";
 
@@ -73,9 +73,9 @@ export function renderDocument(
   source: DocumentSource,
   settings: PageSettings,
 ): string | Promise<string> {
-  const { body, state, write, owner } = startDocument(context, markup, { ...source, isStreamed: false }, settings);
-  if (state.parts.list.length === 0) return write(body, null);
-  return renderInPlace(body, owner).then((whole) => write(whole, null));
+  const started = startDocument(context, markup, source, settings, false);
+  if (started.state.parts.list.length === 0) return writeRendered(started, started.body, null);
+  return renderInPlace(started.body, ownerOf(started)).then((whole) => writeRendered(started, whole, null));
 }
 
 /**
@@ -89,13 +89,16 @@ export function renderPage(
   source: DocumentSource,
   settings: PageSettings,
 ): HandlerResponse | Promise<HandlerResponse> {
-  const isStreamed = streamsParts(context);
-  const { body, state, write, owner } = startDocument(context, markup, { ...source, isStreamed }, settings);
-  if (state.parts.list.length === 0) return htmlResponse(200, write(body, null));
-  if (!isStreamed) return renderInPlace(body, owner).then((whole) => htmlResponse(200, write(whole, null), VARYING));
+  const started = startDocument(context, markup, source, settings, null);
+  const { state, body } = started;
+  if (state.parts.list.length === 0) return htmlResponse(200, writeRendered(started, body, null));
+  const owner = ownerOf(started);
+  if (!state.parts.isStreamed) {
+    return renderInPlace(body, owner).then((whole) => htmlResponse(200, writeRendered(started, whole, null), VARYING));
+  }
   const { base, assets, development } = settings;
   const document: StreamedDocument = {
-    start: write(body, wholeAddress(context.url)),
+    start: writeRendered(started, body, wholeAddress(context.url)),
     write: ({ part: { index }, html, islands, firstIsland }) =>
       writePart({
         ...{ mark: state.mark, index, html, islands, firstIsland, base, assets, styles: [] },
@@ -119,24 +122,23 @@ function wholeAddress({ pathname, search }: URL): string {
 
 /** A document before its parts. */
 interface StartedDocument {
+  readonly context: RequestContext;
+  readonly settings: PageSettings;
+  readonly document: DocumentSource;
   readonly state: RenderState;
   /** The HTML of the body. */
   readonly body: string;
-  readonly owner: PartsOwner;
-  /**
-   * Returns the HTML of the document.
-   *
-   * @param wholeAddress as {@link DocumentParts}
-   */
-  write(body: string, wholeAddress: string | null): string;
 }
 
+/** It creates no functions and few objects: it runs for every page. */
 function startDocument(
   context: RequestContext,
   markup: Markup,
-  { options, source, layoutMarkup, isStreamed }: DocumentSource & { readonly isStreamed: boolean },
+  document: DocumentSource,
   settings: PageSettings,
+  isStreamed: false | null,
 ): StartedDocument {
+  const { options, source, layoutMarkup } = document;
   const location = settings.development && source ? pageLocation(source) : undefined;
   if (isPromise(markup)) throw new MarkupError("The markup of the page is a promise. Await it first.", location);
   if (settings.development) checkMarkup("page", markup, location);
@@ -159,27 +161,28 @@ function startDocument(
     }),
   };
   const body = renderMarkup(surround(markup, layoutMarkup, settings), state);
-  const { error, log } = settings;
-  return {
-    state,
-    body,
-    owner: { context, state, source, error, log, timeoutSeconds: options.later_timeout },
-    write: (html, whole) =>
-      writeRendered(context, { options, source, state, body: html, wholeAddress: whole }, settings),
-  };
+  return { context, settings, document, state, body };
 }
 
-/** A document whose markup was rendered. */
-interface RenderedDocument extends Pick<DocumentSource, "options" | "source"> {
-  readonly state: RenderState;
-  readonly body: string;
-  readonly wholeAddress: string | null;
+function ownerOf({
+  context,
+  settings: { error, log },
+  document: { source, options },
+  state,
+}: StartedDocument): PartsOwner {
+  return { context, state, source, error, log, timeoutSeconds: options.later_timeout };
 }
 
+/**
+ * Returns the HTML of a document.
+ *
+ * @param body the HTML of its body, with parts in their places or without
+ * @param whole the address of the whole page, as {@link DocumentParts}
+ */
 function writeRendered(
-  context: RequestContext,
-  { options, source, state, body, wholeAddress: whole }: RenderedDocument,
-  settings: PageSettings,
+  { context, settings, document: { options, source }, state }: StartedDocument,
+  body: string,
+  whole: string | null,
 ): string {
   const { title, rest } = splitHead(state.head);
   const { html, body: bodyElement } = state.documentAttributes;

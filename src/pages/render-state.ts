@@ -45,8 +45,11 @@ export interface Part {
 
 /** The parts of a page. */
 export interface Parts {
-  /** Whether they are sent after the document, to a browser. Otherwise they are rendered in their places. */
-  readonly isStreamed: boolean;
+  /**
+   * Whether they are sent after the document, to a browser. Otherwise they are rendered in their places. `null` before the first part:
+   * few pages have one, and parsing the URL takes longer than the rest of the decision.
+   */
+  isStreamed: boolean | null;
   /** In the order of rendering. A part may contain further ones, which come last. */
   readonly list: Part[];
   /** The part that is being rendered; `null` while it is the document. */

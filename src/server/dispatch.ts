@@ -231,14 +231,23 @@ function* handleMatch(context: RequestContext, path: string, site: Site): MaybeA
     }
     case "page":
       if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
-      return completePage(context, yield* handleFoundPage(context, { ...match, path }, site), {
-        page: match.page,
-        site,
-      });
+      return completePage(context, yield* respondWithPage(context, match, path, site), match.page, site);
   }
 }
 
-function* handleFoundPage(
+/** Returns the generator that handles the request of a page: that of {@link handlePage} itself, unless its document may exist. */
+function respondWithPage(
+  context: RequestContext,
+  match: { readonly page: PageDefinition; readonly params: PageForm["params"] },
+  path: string,
+  site: Site,
+): MaybeAsync<HandlerResponse> {
+  const { options } = match.page;
+  if (options.static || options.cache) return respondWithSharedPage(context, { ...match, path }, site);
+  return handlePage(context, match.page, match.params, site.pages);
+}
+
+function* respondWithSharedPage(
   context: RequestContext,
   match: { readonly page: PageDefinition; readonly params: PageForm["params"]; readonly path: string },
   { pages, cachedPages, staticPages }: Site,
@@ -261,19 +270,22 @@ async function methodNotAllowed(method: string, allow: string, { pages }: Site):
 
 async function handleForm(context: RequestContext, form: PageForm, site: Site): Promise<HandlerResponse> {
   const response = await handlePageForm(context, form, { forms: site.calls, pages: site.pages });
-  return completePage(context, response, { page: form.page, site });
+  return completePage(context, response, form.page, site);
 }
 
 /** Completes the response of a page: removes a dead session cookie, and adds the security headers of the page. */
 function completePage(
   context: RequestContext,
   response: HandlerResponse,
-  { page, site }: { readonly page: PageDefinition | null; readonly site: Site },
+  page: PageDefinition | null,
+  site: Site,
 ): HandlerResponse {
   removeEndedSession(context);
   const security = page ? (site.pageSecurity.get(page) ?? site.documentSecurity) : undefined;
   if (isPrefetch(context)) site.prefetches.served(context);
-  return security ? { ...response, security } : response;
+  if (!security) return response;
+  const { status, headers, body } = response; // copying the object as a whole takes as long as writing the document
+  return headers ? { status, headers, security, body } : { status, security, body };
 }
 
 /**

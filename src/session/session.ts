@@ -192,7 +192,7 @@ export const session: Session = Object.freeze<Session>({
  * @see docs/protocol.md 7.4
  */
 export function removeEndedSession(context: RequestContext): void {
-  if (!context.headersSent && !isPrefetch(context) && sendsEndedSession(context)) removeSessionCookie(context);
+  if (!context.headersSent && sendsEndedSession(context) && !isPrefetch(context)) removeSessionCookie(context);
 }
 
 /** Records that the session of a request ends in its browser. */
