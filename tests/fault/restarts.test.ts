@@ -2,7 +2,7 @@
  * Rolling restarts under load: no call fails, and listeners receive every message. `npm run torture -- restarts` runs more
  * restarts.
  */
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { Caddy } from "#test/caddy";
 import { createCertificate } from "#test/certificate";
@@ -38,12 +38,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Starts Redis. @returns the environment of the processes, with the drain of production */
-async function startBus() {
-  const redis = await RedisServer.start();
-  cleanups.push(() => redis.stop());
-  return { ...sharedEnv(redis.url), WEB_TRUST_PROXY: "1", WEB_DRAIN_SECONDS: undefined };
-}
+/** Returns the environment of the processes, with the drain of production. */
+const envOf = ({ url }: RedisServer) => ({ ...sharedEnv(url), WEB_TRUST_PROXY: "1", WEB_DRAIN_SECONDS: undefined });
 
 function expectNothingLost({ calls, failures, published, received }: LoadResult): void {
   if (isFull) console.log(`${calls} calls, ${failures.length} failed; ${published.length} messages for each listener`);
@@ -85,16 +81,30 @@ async function expectSameSession(idleClient: Http2Client, pidBefore: number | nu
   expect(result).not.toBe(pidBefore);
 }
 
-describe.each([
-  ["nginx with TLS and HTTP/2, which also keeps an idle session", startNginx, LOADS],
-  ["Caddy", startCaddy, FURTHER_LOADS],
-] as const)("two processes behind %s, restarted in turns", (_, startProxy, loads) => {
-  it.each(loads)(
-    "lose no call and no message with %s",
-    async (_name, size) => {
-      const env = await startBus();
-      const processes = [await AppProcess.start(project.dir, env), await AppProcess.start(project.dir, env)];
-      for (const each of processes) cleanups.push(() => each.kill());
+/** The cases of all proxies have the same two processes. */
+const CASES = [
+  ...LOADS.map(
+    ([load, size]) => ["nginx with TLS and HTTP/2, which also keeps an idle session", load, startNginx, size] as const,
+  ),
+  ...FURTHER_LOADS.map(([load, size]) => ["Caddy", load, startCaddy, size] as const),
+];
+
+describe("two processes, restarted in turns", () => {
+  let redis: RedisServer;
+  let processes: readonly AppProcess[];
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    const env = envOf(redis);
+    processes = [await AppProcess.start(project.dir, env), await AppProcess.start(project.dir, env)];
+  });
+  afterAll(async () => {
+    for (const each of processes ?? []) await each.kill();
+    await redis?.stop();
+  });
+
+  it.each(CASES)(
+    "behind %s, lose no call and no message with %s",
+    async (_proxy, _load, startProxy, size) => {
       const { client, idleClient } = await startProxy(processes.map(({ port }) => port));
       const before = idleClient && (await callOver<number>(idleClient, "pid", {})).result;
       const load = await RestartLoad.start(client, size);
@@ -119,7 +129,9 @@ describe("two workers, restarted by SIGHUP", () => {
   it.each(FURTHER_LOADS)(
     "lose no call and no message with %s",
     async (_, size) => {
-      const env = { ...(await startBus()), WEB_WORKERS: "2" };
+      const redis = await RedisServer.start();
+      cleanups.push(() => redis.stop());
+      const env = { ...envOf(redis), WEB_WORKERS: "2" };
       const server: RunningServer = await startNode(project.dir, ["dist/server.mjs"], env);
       cleanups.push(() => server.stop());
       const load = await RestartLoad.start(new Http1Client(server.address), size);

@@ -17,7 +17,7 @@ const { TORTURE_SIZE, TORTURE_RUNS = "1", TORTURE_SEED = "1" } = process.env;
 const TABS = 8;
 const IS_FULL = TORTURE_SIZE === "full";
 /** A multiple of the four kinds. */
-const HANDOVERS = IS_FULL ? 1_000 : 12;
+const HANDOVERS = IS_FULL ? 1_000 : 8;
 const PUBLISH_MS = IS_FULL ? 20 : 60;
 const KINDS = ["close", "reload", "freeze", "crash"] as const;
 const seeds = Array.from({ length: Number(TORTURE_RUNS) }, (_, n) => Number(TORTURE_SEED) + n);
