@@ -6,6 +6,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * them is left when all others have ended. All other files run after them.
  */
 const SLOW_FILES = [
+  "fault/presence",
+  "fault/torture",
+  "conformance/mixed-versions",
   "mistakes/development",
   "compile/react-libraries",
   "system/workers",
