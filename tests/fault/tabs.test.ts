@@ -33,7 +33,7 @@ beforeAll(async () => {
   project.write("src/app.ts", app.replace("modules:", "rate: false, modules:"));
   await build(project.dir);
   running = await startBuilt(project.dir, ENV);
-  browser = await launch();
+  browser = await launch({ processPerPage: true }); // a crash ends one tab
 });
 
 afterAll(async () => {
