@@ -82,6 +82,7 @@ test("spread, JSON, iteration and array methods work on proxies", () => {
 });
 
 describe("a value that is not a plain object or array is stored as it is", () => {
+  beforeEach(() => vi.stubGlobal("document", undefined)); // other files of the process may have one
   class Account {
     balance = 1;
   }

@@ -9,6 +9,10 @@ import "preact/hooks"; // adds its hooks when it is loaded, once in the process
 const KEY = Symbol.for("tsweb.test.preactOptions");
 const shared = globalThis as { [KEY]?: typeof options };
 
+// Node loads fetch at its first use, and keeps the `performance` of that moment, which tests replace.
+if (!shared[KEY]) await fetch("data:,");
+// The checks of development report some mistakes half a second later, when the page of their test, with its events, is gone.
+if (!("dispatchEvent" in globalThis)) Object.assign(globalThis, { dispatchEvent: () => false });
 vi.resetModules();
 shared[KEY] ??= { ...options };
 const original = shared[KEY];
