@@ -83,7 +83,8 @@ export class DevGuestBook {
   }
 
   async #leavePage(): Promise<void> {
-    await this.#page.evaluate(() => sessionStorage.clear());
+    // The page may be loading itself again, and then has another document.
+    await vi.waitFor(() => this.#page.evaluate(() => sessionStorage.clear()), 30_000);
     await this.#page.goto("about:blank");
   }
 
