@@ -104,9 +104,14 @@ const IN_ONE_PROCESS = [
   "pages",
   "panel",
   "limits",
-  "live",
   "observe",
 ] as const;
+
+/**
+ * The folders below src/ whose modules keep state of the process: of a page, and of the buses of live updates. Their test files run in
+ * the same process too, each with modules of its own.
+ */
+const WITH_OWN_MODULES = ["browser", "live"] as const;
 
 /**
  * The tests in these folders that install a bus for all applications of the process, replace modules of Node, depend on how V8 has
@@ -121,9 +126,6 @@ const WITH_OWN_STATE = [
   "compile/rules/other-frameworks",
   "config/development-secret",
   "limits/limit",
-  "live/listen-before-app",
-  "live/poll",
-  "live/queries/query-stream",
   "logging/app-log",
   "observe/metrics*",
   "observe/publish-failures",
@@ -193,7 +195,11 @@ export default defineConfig({
         test: {
           ...unitTests,
           name: "unit",
-          include: ["src/*.test.ts", `src/!(browser|${IN_ONE_PROCESS.join("|")})/**/*.test.ts`, ...WITH_OWN_STATE],
+          include: [
+            "src/*.test.ts",
+            `src/!(${WITH_OWN_MODULES.join("|")}|${IN_ONE_PROCESS.join("|")})/**/*.test.ts`,
+            ...WITH_OWN_STATE,
+          ],
           pool: "threads", // a thread starts in less time than a process
         },
       },
@@ -218,9 +224,9 @@ export default defineConfig({
       {
         test: {
           ...unitTests,
-          name: "unit-browser",
-          include: ["src/browser/**/*.test.ts"],
-          setupFiles: [...recording, "tests/support/preact-options.ts"],
+          name: "unit-own-modules",
+          include: WITH_OWN_MODULES.map((folder) => `src/${folder}/**/*.test.ts`),
+          setupFiles: [...recording, "tests/support/own-modules.ts"],
           isolate: false, // two thirds of the processor time
         },
       },

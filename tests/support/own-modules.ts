@@ -1,6 +1,6 @@
 /**
- * Gives each test file of `src/browser/` modules of its own, and Preact's options without the hooks that those of other files have
- * added: the files share a process, in which Preact itself is loaded once.
+ * Gives each test file modules of its own, and Preact's options without the hooks that those of other files have added: the files share
+ * a process, in which Preact itself is loaded once.
  */
 import { options } from "preact";
 import { vi } from "vitest";
