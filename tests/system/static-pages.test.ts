@@ -108,8 +108,8 @@ const FUNCTIONS = `import { channel, page, query, request, server, session } fro
 
 const SECRET = { WEB_CSRF_SECRET: "6b".repeat(32) };
 
-describe("a static page that uses something of a request is refused with file and line [STATIC-2]", () => {
-  it("by the build, which leaves no files", async () => {
+describe("a static page that uses something of a request is refused with file and line", () => {
+  it("by the build, which leaves no files [STATIC-2]", async () => {
     const [use, markup] = USES[0];
     const pages = `${FUNCTIONS}
     export const home = page("/", { static: true }, async () =>
@@ -138,7 +138,7 @@ describe("a static page that uses something of a request is refused with file an
     });
     afterAll(() => project?.remove());
 
-    it.each(USES.map(([use], index) => [use, index] as const))("for %s", async (use, index) => {
+    it.each(USES.map(([use], index) => [use, index] as const))("for %s [STATIC-2]", async (use, index) => {
       const env = { ...SECRET, WEB_ENV: "development", STATIC_PAGE: String(index) };
       const error = await renderingError(project.file("dist/app.mjs"), env);
       const line = 3 + 2 * index;
