@@ -138,7 +138,7 @@ describe("a static page that uses something of a request is refused with file an
     });
     afterAll(() => project?.remove());
 
-    it.each(USES.map(([use], index) => [use, index] as const))("for %s [STATIC-2]", async (use, index) => {
+    it.each(USES.map(([use], index) => [use, index] as const))("for %s", async (use, index) => {
       const env = { ...SECRET, WEB_ENV: "development", STATIC_PAGE: String(index) };
       const error = await renderingError(project.file("dist/app.mjs"), env);
       const line = 3 + 2 * index;
