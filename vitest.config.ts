@@ -190,6 +190,8 @@ const systemTests = {
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowFirst },
+    // Each project transforms modules by itself: those of src/ up to five times without this.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {
