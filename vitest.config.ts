@@ -108,16 +108,13 @@ const IN_ONE_PROCESS = [
 ] as const;
 
 /**
- * The folders below src/ whose modules keep state of the process: of a page, and of the buses of live updates. Their test files run in
- * the same process too, each with modules of its own.
+ * The tests that install a bus for all applications of the process, replace modules of Node or what belongs to a page, or count
+ * the timers of the process. They run in the same process too, each with modules of its own.
  */
-const WITH_OWN_MODULES = ["browser", "live"] as const;
-
-/**
- * The tests in these folders that install a bus for all applications of the process, replace modules of Node, depend on how V8 has
- * compiled what ran before, count the timers of the process, or load preact/compat, which changes the attributes of all markup.
- */
-const WITH_OWN_STATE = [
+const WITH_OWN_MODULES = [
+  "*",
+  "browser/**/*",
+  "live/**/*",
   "backends/bus/publish-queue",
   "backends/bus/retry-policy",
   "backends/memory/bus",
@@ -129,16 +126,21 @@ const WITH_OWN_STATE = [
   "logging/app-log",
   "observe/metrics*",
   "observe/publish-failures",
-  "observe/tracing*",
   "panel/panel-host",
-  "protocol/element-types",
   "rpc/handle-stream",
   "rpc/time-limit",
   "server/health",
   "server/revocations-shared",
   "server/stop-hook",
-  "session/payload",
 ].map((name) => `src/${name}.test.ts`);
+
+/**
+ * The tests that depend on how V8 has compiled what ran before, register an implementation of OpenTelemetry, or load preact/compat,
+ * which changes the attributes of all markup. Each runs in a thread, which starts in less time than a process.
+ */
+const WITH_OWN_STATE = ["observe/tracing*", "protocol/element-types", "session/payload"].map(
+  (name) => `src/${name}.test.ts`,
+);
 
 /**
  * The tests below tests/ that are in a process of their own: they mock modules of Node, measure the process itself, or install a bus
@@ -197,12 +199,8 @@ export default defineConfig({
         test: {
           ...unitTests,
           name: "unit",
-          include: [
-            "src/*.test.ts",
-            `src/!(${WITH_OWN_MODULES.join("|")}|${IN_ONE_PROCESS.join("|")})/**/*.test.ts`,
-            ...WITH_OWN_STATE,
-          ],
-          pool: "threads", // a thread starts in less time than a process
+          include: WITH_OWN_STATE,
+          pool: "threads",
         },
       },
       {
@@ -219,7 +217,7 @@ export default defineConfig({
           ...unitTests,
           name: "unit-in-one-process",
           include: IN_ONE_PROCESS.map((folder) => `src/${folder}/**/*.test.ts`),
-          exclude: WITH_OWN_STATE,
+          exclude: [...WITH_OWN_MODULES, ...WITH_OWN_STATE],
           isolate: false, // half of the processor time
         },
       },
@@ -227,7 +225,7 @@ export default defineConfig({
         test: {
           ...unitTests,
           name: "unit-own-modules",
-          include: WITH_OWN_MODULES.map((folder) => `src/${folder}/**/*.test.ts`),
+          include: WITH_OWN_MODULES,
           setupFiles: [...recording, "tests/support/own-modules.ts"],
           isolate: false, // two thirds of the processor time
         },
