@@ -134,11 +134,29 @@ export class HeldPages {
     }
   }
 
-  /** Returns those that have a connection here and are not stored, of the ids that are. */
-  missingFrom(stored: ReadonlySet<string>): readonly { readonly id: string; readonly value: string }[] {
+  /** Returns the ids of those that have a connection here and are not stored, of the ids that are. */
+  missingFrom(stored: ReadonlySet<string>): readonly string[] {
     return [...this.#held.values()]
       .filter(({ member, leavesAtMs, pending }) => !stored.has(member.id) && leavesAtMs === null && pending === null)
-      .map(({ member: { id }, value }) => ({ id, value }));
+      .map(({ member }) => member.id);
+  }
+
+  /**
+   * Stores a page again, unless another process has it, or it has left since it was found to be missing. If it leaves meanwhile,
+   * it is removed afterwards: a removal at the same time could come first, and the page would stay in the list.
+   */
+  async restore(id: string, state: string | undefined): Promise<void> {
+    const held = this.#held.get(id);
+    if (!held || held.leavesAtMs !== null || held.settling) return;
+    const { channel, store, holder } = this.#options;
+    const storing = store.put(channel, { id, holder, value: held.value, state }, { ifAbsent: true });
+    held.settling = storing
+      .catch(() => undefined) // the caller handles it
+      .then(() => this.#settleNow(held))
+      .finally(() => {
+        held.settling = null;
+      });
+    await storing;
   }
 
   /** Ends the watches of all sign-ins, and gives up all places. */

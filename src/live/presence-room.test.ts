@@ -25,7 +25,7 @@ function memberOf(user: string, tag = `tag of ${user}`): VerifiedPresence {
 
 /** A store whose faults a test controls, on a bus that several processes share. */
 function faultyStore(inner: PresenceStore) {
-  const faults = { isUnreachable: false };
+  const faults = { isUnreachable: false, /** How long it takes to store a page again. */ restoreMs: 0 };
   const use = () => {
     if (faults.isUnreachable) throw new Error("The bus is unreachable.");
     return inner;
@@ -35,7 +35,10 @@ function faultyStore(inner: PresenceStore) {
     renew: async (...args) => use().renew(...args),
     isEmpty: async (...args) => use().isEmpty(...args),
     read: async (...args) => use().read(...args),
-    put: async (...args) => use().put(...args),
+    put: async (channel, entry, options) => {
+      if (options?.ifAbsent) await new Promise((resolve) => setTimeout(resolve, faults.restoreMs));
+      await use().put(channel, entry, options);
+    },
     remove: async (...args) => use().remove(...args),
     setState: async (...args) => use().setState(...args),
   };
@@ -186,6 +189,43 @@ describe("PresenceRoom", () => {
       ["alice", "carol"],
       ["alice", "carol"],
     ]);
+  });
+
+  it("does not store a page again that leaves while a process that was frozen stores its pages again", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const pages = ["alice", "bob", "carol"].map((user) => memberOf(user));
+    const [releaseAlice, releaseBob] = pages.map((page) => first.room.hold(page));
+    await advance(5_000, first, second);
+    first.isFrozen = true;
+    await advance(75_000, first, second);
+    expect(second.users).toEqual([]);
+    first.isFrozen = false;
+    first.faults.restoreMs = 2_000;
+    first.room.tick(performance.now());
+    second.room.hold(memberOf("dave")); // a change, so that the first process reads the members: all of its own are missing
+    await advance(200, second);
+    releaseAlice?.(STREAM_GRACE_MS); // she is being stored again
+    releaseBob?.(STREAM_GRACE_MS); // he would be next
+    await advance(30_000, first, second);
+    expect([first.users, second.users]).toEqual([
+      ["carol", "dave"],
+      ["carol", "dave"],
+    ]);
+  });
+
+  it("does not store a page again whose sign-in ends while it is being stored again", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const pages = ["alice", "bob"].map((user) => memberOf(user));
+    for (const page of pages) first.room.hold(page);
+    await advance(1_000, first, second);
+    first.faults.restoreMs = 2_000;
+    for (const { id } of pages) await store.remove("room", id, "first"); // the bus has lost them
+    await advance(1_000, first, second);
+    for (const user of ["alice", "bob"]) first.room.removeSignIn(`tag of ${user}`);
+    await advance(30_000, first, second);
+    expect([first.users, second.users]).toEqual([[], []]);
   });
 
   it("removes the pages of a process that has stopped within 30 seconds, unless they connect to another one", async () => {

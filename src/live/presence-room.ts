@@ -270,13 +270,10 @@ export class PresenceRoom {
     if (missing.length === 0) return;
     this.#isDirty = true;
     // Nobody leaves if the bus has lost everything: the other processes store theirs again, too.
-    const hasLostAll = missing.length === this.#pages.size && missing.some(({ id }) => this.#members.has(id));
+    const hasLostAll = missing.length === this.#pages.size && missing.some((id) => this.#members.has(id));
     if (hasLostAll) this.#recoversUntilMs = Number.POSITIVE_INFINITY;
     await store.renew(this.channel, holder, LEASE_MS); // the lease may be lost too
-    for (const { id, value } of missing) {
-      const state = this.#members.get(id)?.state?.json;
-      await store.put(this.channel, { id, holder, value, state }, { ifAbsent: true });
-    }
+    for (const id of missing) await this.#pages.restore(id, this.#members.get(id)?.state?.json);
   }
 
   #failed(): void {
