@@ -5,8 +5,7 @@ import { type ComponentType, type ContainerNode, h, hydrate } from "preact";
 import { HYDRATION_PROBLEM_EVENT, type IslandData, islandComment } from "../protocol/index.ts";
 import { captureFields } from "./fields.ts";
 import { getPageData } from "./page-data.ts";
-import { reloadOnce } from "./reload.ts";
-import { checkSignIn } from "./restored.ts";
+import { checkSignIn, reloadOnce } from "./reload.ts";
 
 /**
  * All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. The script of a

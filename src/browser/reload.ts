@@ -1,6 +1,7 @@
+import { SESSION_PATH } from "../protocol/index.ts";
 import { getFields, isModified } from "./fields.ts";
 import { getPageData } from "./page-data.ts";
-import { MAX_RELOAD_DELAY_MS, MIN_RELOAD_INTERVAL_MS, RELOAD_CHECK_MS } from "./timings.ts";
+import { MAX_RELOAD_DELAY_MS, MIN_RELOAD_INTERVAL_MS, RELOAD_CHECK_MS, RESTORE_TIMEOUT_MS } from "./timings.ts";
 
 /** The timer of the reload, while one is pending. */
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,4 +47,37 @@ function reloadWhenIdle(): void {
   if (timer) return;
   history.replaceState(history.state, ""); // the page of a form is then reloaded with GET, and the form not sent again
   location.reload(); // the user may cancel the reload
+}
+
+/** The last event: the page may be left and restored again before the server has answered. */
+let lastPageShow: PageTransitionEvent | undefined;
+
+/**
+ * Handles the event `pageshow`. A page that the browser has kept for Back takes no input before the server has answered whether
+ * its sign-in is still that of the browser: if it is not, the page is reloaded. If the server does not answer, or has
+ * another problem, the page is used as it is: its calls are checked anyway.
+ *
+ * @see docs/protocol.md 7.10
+ */
+export async function checkSignIn(event: PageTransitionEvent): Promise<void> {
+  const { base, tag = "" } = getPageData();
+  if (!event.persisted || tag === null) return; // a page for all clients shows nothing of a sign-in
+  lastPageShow = event;
+  const { body, activeElement } = document;
+  body.inert = true;
+  try {
+    const response = await fetch(base + SESSION_PATH, {
+      cache: "no-store",
+      signal: AbortSignal.timeout(RESTORE_TIMEOUT_MS),
+    });
+    // `before` may refuse or redirect signed-out users. An older server has no such path.
+    if (response.ok ? (await response.text()) !== tag : /40[13]/.test(`${response.status}`)) {
+      return location.reload();
+    }
+  } catch {
+    // The server is unreachable.
+  }
+  if (event !== lastPageShow) return;
+  body.inert = false;
+  (activeElement as HTMLElement | null)?.focus(); // an inert element loses it
 }
