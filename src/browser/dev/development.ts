@@ -14,10 +14,10 @@ import {
   VIEWS_UPDATE_EVENT,
 } from "../../protocol/index.ts";
 import { componentName } from "./component-name.ts";
-import { checkEffects } from "./endless-effects.ts";
 import { checkTextareaText, checkUnhandledField } from "./field-checks.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
 import { checkMarkup, checkStyleNames } from "./markup-checks.ts";
+import { checkEffects } from "./state-checks.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
