@@ -14,7 +14,7 @@ import {
   VIEWS_UPDATE_EVENT,
 } from "../../protocol/index.ts";
 import { componentName } from "./component-name.ts";
-import { checkTextareaText, checkUnhandledField } from "./field-checks.ts";
+import { checkTextareaText, checkUnhandledField } from "./form-checks.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
 import { checkMarkup, checkStyleNames } from "./markup-checks.ts";
 import { checkEffects } from "./state-checks.ts";

@@ -8,7 +8,7 @@ import {
   unrenderableMessage,
 } from "../../protocol/index.ts";
 import { closestName } from "../../text/index.ts";
-import { checkChangeHandler } from "./field-checks.ts";
+import { checkChangeHandler } from "./form-checks.ts";
 import { type LocatedNode, type MarkupSource, reportWarning } from "./report.ts";
 
 /**

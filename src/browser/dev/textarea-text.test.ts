@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
 import { jsxDEV } from "../../jsx-dev-runtime.ts";
-import { checkTextareaText } from "./field-checks.ts";
+import { checkTextareaText } from "./form-checks.ts";
 import { reportWarning } from "./report.ts";
 
 vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));

@@ -1,7 +1,7 @@
 import { createRef, type VNode } from "preact";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { jsxDEV } from "../../jsx-dev-runtime.ts";
-import { checkUnhandledField, type PlacedNode } from "./field-checks.ts";
+import { checkUnhandledField, type PlacedNode } from "./form-checks.ts";
 import { reportWarning } from "./report.ts";
 
 vi.mock("./report.ts", () => ({ reportWarning: vi.fn() }));
