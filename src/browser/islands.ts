@@ -9,7 +9,7 @@ import { checkSignIn, reloadOnce } from "./reload.ts";
 
 /**
  * All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. The script of a
- * part that arrives later (`LATER_SCRIPT` in src/pages/later-script.ts) adds those of the part, and starts its views.
+ * part that arrives later (`LATER_SCRIPT` in src/pages/later-scripts.ts) adds those of the part, and starts its views.
  */
 export const comments: Record<string, Comment | undefined> = {};
 const walker = document.createTreeWalker(document, 128 /* NodeFilter.SHOW_COMMENT */);

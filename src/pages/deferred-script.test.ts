@@ -2,7 +2,7 @@ import { h } from "preact";
 import { describe, expect, it } from "vitest";
 import { compiledPage, createTestApp, getPage } from "#test/compiled-app";
 import { readTestModule } from "#test/in-memory-modules";
-import { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH, deferredUrl } from "./deferred-script.ts";
+import { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH, deferredUrl } from "./later-scripts.ts";
 import { view } from "./view.ts";
 
 describe("a view that is hydrated later", () => {

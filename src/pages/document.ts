@@ -6,8 +6,7 @@ import {
   toJson,
   type ViewSource,
 } from "../protocol/index.ts";
-import { deferredUrl } from "./deferred-script.ts";
-import { LATER_SCRIPT_PATH } from "./later-script.ts";
+import { deferredUrl, LATER_SCRIPT_PATH } from "./later-scripts.ts";
 import type { Attributes, Island } from "./render-state.ts";
 
 /** The parts of a document. `head` and `body` are HTML; the title and the values of attributes are text. */

@@ -3,7 +3,6 @@
  */
 
 export { form } from "../forms/index.ts";
-export { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH } from "./deferred-script.ts";
 export { type Assets, escapeHtml, type ViewAsset } from "./document.ts";
 export { Body, Head, Html } from "./document-elements.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps, NotFound } from "./error-page.ts";
@@ -11,7 +10,7 @@ export { handlePageForm, type PageForm } from "./handle-form.ts";
 export { handleNotFound, handlePage, methodHint, renderSharedPage, type SharedPage } from "./handle-page.ts";
 export { handlePageError } from "./handle-page-error.ts";
 export { Later } from "./later.ts";
-export { LATER_SCRIPT, LATER_SCRIPT_PATH } from "./later-script.ts";
+export { DEFERRED_SCRIPT, DEFERRED_SCRIPT_PATH, LATER_SCRIPT, LATER_SCRIPT_PATH } from "./later-scripts.ts";
 export { checkLayout, type Layout, type LayoutResult } from "./layout.ts";
 export { setLinkBase } from "./links.ts";
 export {

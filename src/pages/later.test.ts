@@ -10,7 +10,7 @@ import { session } from "../session/index.ts";
 import { visitor } from "../testing/index.ts";
 import { NotFound } from "./error-page.ts";
 import { handlePage } from "./handle-page.ts";
-import { LATER_SCRIPT, LATER_SCRIPT_PATH } from "./later-script.ts";
+import { LATER_SCRIPT, LATER_SCRIPT_PATH } from "./later-scripts.ts";
 import { type PageDefinition, pageOf } from "./page.ts";
 
 const whenDone = async <T>(wait: Promise<unknown>, show: () => T) => {
