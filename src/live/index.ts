@@ -1,11 +1,10 @@
 export { type Bus, openBus } from "../backends/index.ts";
 export type { AppBus, BusState, ObserveOperation } from "./app-bus.ts";
 export { APP_BUS, createRealtime, currentBus, hasSharedBus, type Realtime } from "./app-registry.ts";
-export { type ChannelOptions, channel } from "./channel.ts";
+export { type ChannelOptions, channel, publish } from "./channel.ts";
 export { GapError, type ListenOptions, type LiveMessages, listen } from "./listen.ts";
 export { LiveUpdates } from "./live-updates.ts";
 export { type PresenceOptions, presence, who } from "./presence.ts";
-export { publish } from "./publish.ts";
 export { QUERY_READER, type QueryDefinition, type ShownQuery } from "./queries/definition.ts";
 export { type Query, type QueryOptions, query, queryOf } from "./queries/query.ts";
 export { revocationSource } from "./revocation-source.ts";

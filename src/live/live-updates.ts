@@ -22,11 +22,11 @@ import {
 import { secretFingerprints, sessionTag } from "../session/index.ts";
 import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { processApps } from "./app-registry.ts";
+import { publishTo } from "./channel.ts";
 import { handleEventStream } from "./event-stream.ts";
 import { handlePresence } from "./handle-presence.ts";
 import { handlePoll } from "./poll.ts";
 import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
-import { publishTo } from "./publish.ts";
 import type { LiveQueries } from "./queries/live-queries.ts";
 import { openQueries } from "./queries/query.ts";
 import type { QueryHost } from "./queries/query-run.ts";

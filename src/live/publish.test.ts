@@ -3,8 +3,8 @@ import { createTestApp } from "#test/compiled-app";
 import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
 import { issueFeed, liveFunctions, poll } from "#test/live-client";
 import type { App } from "../app.ts";
+import { MAX_MESSAGE_BYTES } from "./channel.ts";
 import { createRealtime, publish } from "./index.ts";
-import { MAX_MESSAGE_BYTES } from "./publish.ts";
 
 let bus: FaultyBus;
 let app: App;
