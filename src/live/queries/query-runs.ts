@@ -7,13 +7,12 @@ import { SIGN_OUTS } from "../presence-rooms.ts";
 import { writeLimit } from "../write-limit.ts";
 import type { QueryCall, QueryReader, ShownQuery } from "./definition.ts";
 import type { QueryHub } from "./query-channels.ts";
+import { processCache, processSlots, type RunSlots, type ValueCache } from "./query-limits.ts";
 import { QueryReceiver } from "./query-receiver.ts";
 import type { QueryHost } from "./query-run.ts";
 import { type QueryRunner, QuerySeries } from "./query-series.ts";
 import type { QueryVersion } from "./query-version.ts";
-import { processSlots, type RunSlots } from "./run-slots.ts";
 import type { SeriesValue } from "./series-result.ts";
-import { processCache, type ValueCache } from "./value-cache.ts";
 
 const TICK_MS = 1_000;
 
