@@ -3,11 +3,11 @@ import { QUERY_VERSION_SEPARATOR } from "../../protocol/index.ts";
 import { clientKey } from "../../rate-limit/index.ts";
 import { finalSession, keysFor, sessionId, sessionTag, type VerifiedSession } from "../../session/index.ts";
 import type { QueryCall } from "./definition.ts";
-import { endedFrame, errorFrame, type QueryFrameText, staleFrame } from "./query-frame.ts";
 import type { QueryReceiver } from "./query-receiver.ts";
 import type { QueryConnections, QueryRuns } from "./query-runs.ts";
 import { queryId, type VerifiedQuery, verifyQuery } from "./query-token.ts";
 import { parseVersion } from "./query-version.ts";
+import { endedFrame, errorFrame, type QueryFrameText, staleFrame } from "./series-result.ts";
 
 /** A token of a live request, verified, and the version of the value that its page has. */
 interface QueryRequest {

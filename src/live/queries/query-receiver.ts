@@ -1,7 +1,7 @@
 import type { VerifiedSession } from "../../session/index.ts";
-import type { QueryFrameText } from "./query-frame.ts";
 import type { QuerySeries, SeriesReceiver } from "./query-series.ts";
 import type { QueryVersion } from "./query-version.ts";
+import type { QueryFrameText } from "./series-result.ts";
 
 /**
  * One query of a connection: what its client has, and what it gets next. A client gets the values in the order of their runs, and

@@ -4,9 +4,9 @@ import { runOutsideRequests, UnavailableError } from "../../http/index.ts";
 import type { VerifiedSession } from "../../session/index.ts";
 import type { QueryCall, ShownQuery } from "./definition.ts";
 import { QueryChannels, type QueryHub } from "./query-channels.ts";
-import type { QueryFrameText } from "./query-frame.ts";
 import type { CacheEntry, RunSlots, ValueCache } from "./query-limits.ts";
 import type { RunOutcome } from "./query-run.ts";
+import type { QueryFrameText } from "./series-result.ts";
 import { type SeriesFailure, SeriesResult, type SeriesValue } from "./series-result.ts";
 
 /** The shortest time between the begins of two runs for pages that are open, and what each of the pages adds to it, up to a second. */

@@ -1,7 +1,7 @@
 /** What the runs of a series have led to, and the frames with which clients learn of it. @see docs/protocol.md 10.13 */
 import type { Position } from "../../backends/index.ts";
-import type { RPCError } from "../../errors.ts";
-import { errorFrame, QueryFrameText } from "./query-frame.ts";
+import type { ErrorCode, RPCError } from "../../errors.ts";
+import { QUERY_EVENT, type QueryFrame } from "../../protocol/index.ts";
 import { createSeriesName, formatVersion, valueIdOf } from "./query-version.ts";
 
 /** After which time a run that has failed is repeated: at first, and at most. */
@@ -181,4 +181,43 @@ export function createPatch(from: string, to: string): string | null {
 function rowsOf(json: string): string[] {
   const rows: readonly unknown[] = JSON.parse(json); // it starts with a bracket
   return rows.map((row) => JSON.stringify(row));
+}
+
+/** A frame of a query. All connections of the process share it. */
+export class QueryFrameText {
+  /** The id of the query. */
+  readonly id: string;
+  /** JSON */
+  readonly json: string;
+  #event: Uint8Array | undefined;
+
+  constructor(id: string, json: string) {
+    this.id = id;
+    this.json = json;
+  }
+
+  /** The frame as an event of an event stream, encoded on first use. */
+  get event(): Uint8Array {
+    this.#event ??= Buffer.from(`event: ${QUERY_EVENT}\ndata: ${this.id}\ndata: ${this.json}\n\n`);
+    return this.#event;
+  }
+}
+
+/** Returns the frame of a run that has failed, or of a value that is refused. */
+export function errorFrame(id: string, code: ErrorCode, message: string): QueryFrameText {
+  return frameOf(id, { error: { code, message, details: {} } });
+}
+
+/** Returns the frame for a process that lacks the function or its signature. @param build that of the process, if it has one */
+export function staleFrame(id: string, build: string | null): QueryFrameText {
+  return frameOf(id, { stale: build ?? "" });
+}
+
+/** Returns the frame for a token that is not valid any more. */
+export function endedFrame(id: string, token: string): QueryFrameText {
+  return frameOf(id, { ended: token });
+}
+
+function frameOf(id: string, frame: QueryFrame): QueryFrameText {
+  return new QueryFrameText(id, JSON.stringify(frame));
 }
