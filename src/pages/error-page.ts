@@ -30,6 +30,16 @@ const TITLES: Readonly<Record<number, string>> = {
   504: "Not available in time",
 };
 
+const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated", "rate_limited"]);
+
+/**
+ * Returns whether an error is one for the user, with which a page decides its status or that the client signs in. Others are
+ * failures of the application.
+ */
+export function isPageError(error: unknown): error is RPCError {
+  return error instanceof RPCError && PAGE_ERRORS.has(error.code);
+}
+
 /** A node with Preact's internal field for its parent, under its minified name. */
 type LinkedNode = VNode & { readonly __?: LinkedNode | null };
 

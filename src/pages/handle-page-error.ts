@@ -21,7 +21,7 @@ import {
 import { errorHeaders, keepsCookies } from "../rpc/index.ts";
 import { session } from "../session/index.ts";
 import { browserGlobalAdvice } from "../text/index.ts";
-import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
+import { DefaultError, type ErrorPageProps, errorTitle, isPageError } from "./error-page.ts";
 import { attempt, type LayoutMarkup, type LayoutOutcome, NO_LAYOUT_MARKUP, startLayout } from "./layout.ts";
 import { type PageSettings, renderDocument } from "./render-document.ts";
 
@@ -109,13 +109,6 @@ export function redirectResponse(
 function leadsToItself({ inbound, url, setCookieHeaders }: RequestContext, location: string): boolean {
   if (inbound.method !== "GET" || [...setCookieHeaders].length > 0) return false;
   return url.pathname + url.search === location.replace(/#.*/, "");
-}
-
-const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated", "rate_limited"]);
-
-/** Returns whether an error is one for the user, with a page of its own. Others are failures of the application. */
-function isPageError(error: unknown): error is RPCError {
-  return error instanceof RPCError && PAGE_ERRORS.has(error.code);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type ComponentChildren, h } from "preact";
-import { RPCError, statusOf } from "../errors.ts";
+import { statusOf } from "../errors.ts";
 import {
   isAbortError,
   isPromise,
@@ -13,7 +13,7 @@ import {
 import type { AppLog } from "../logging/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
 import { keepSession } from "../session/index.ts";
-import { DefaultError, type ErrorPage, type ErrorPageProps, InsidePart } from "./error-page.ts";
+import { DefaultError, type ErrorPage, type ErrorPageProps, InsidePart, isPageError } from "./error-page.ts";
 import { partComment } from "./later.ts";
 import { attempt, type Outcome } from "./layout.ts";
 import { describeLocation, type Island, MarkupError, type Part, type RenderState } from "./render-state.ts";
@@ -319,22 +319,18 @@ function explained(error: unknown, subject: string): unknown {
     const path = error.location.replace(/[?#].*/s, ""); // its query may have a token
     return new Error(`${subject} redirects to ${JSON.stringify(path)}, but ${fix}`);
   }
-  if (error instanceof RPCError && DECISIONS.has(error.code)) {
+  if (isPageError(error)) {
     return new Error(`${subject} throws ${error.code} (${error.message}), but ${fix}`, { cause: error });
   }
   return error;
 }
-
-/** The errors with which a page decides its status, or that the client signs in. */
-const DECISIONS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated", "rate_limited"]);
 
 /** Returns what the error page shows in the place of a part. `isShown`: in development, the developer sees the error itself. */
 function errorProps(
   error: unknown,
   { id, isShown }: { readonly id: string; readonly isShown: boolean },
 ): ErrorPageProps {
-  if (error instanceof RPCError && DECISIONS.has(error.code))
-    return { id, status: statusOf(error.code), message: error.message };
+  if (isPageError(error)) return { id, status: statusOf(error.code), message: error.message };
   if (error instanceof PartTimeoutError) return { id, status: 504, message: "This part of the page took too long." };
   if (error instanceof UnavailableError) return { id, status: error.status, message: error.message };
   const message = isShown && error instanceof Error ? error.message : "Something went wrong on the server.";
