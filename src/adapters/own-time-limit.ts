@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** A handler of Node's servers. */
-type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The requests whose bodies have time limits of their own, by connection. */
 const ownTimeLimits = new WeakMap<Socket, IncomingMessage>();

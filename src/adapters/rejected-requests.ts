@@ -9,25 +9,17 @@ import type { Socket } from "node:net";
 import { errorBody, idHeaders, isCallPath, PRIVATE_NO_STORE, requestIds } from "../http/index.ts";
 import { JSON_TYPE } from "../protocol/index.ts";
 import { currentResponse, maxHeaderSize, STATUS_CODES, stopParsing } from "./fast/index.ts";
-import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
-import { countOf } from "./request-head.ts";
+import { isExemptFromRequestTimeout, type RequestHandler } from "./own-time-limit.ts";
+import { countOf, type Rejection } from "./request-head.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */
 const LINGER_MS = 1_000;
-
-/** A handler of Node's servers. */
-type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What could be read of a rejected request. */
 interface RequestHead {
   readonly path: string;
   /** Returns a header; `null` if it is missing or was sent more than once. */
   header(name: string): string | null;
-}
-
-interface Rejection {
-  readonly status: number;
-  readonly message: string;
 }
 
 /** An error that Node emits with `clientError`. */

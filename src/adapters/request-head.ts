@@ -157,7 +157,8 @@ export function rejectTransferCoding(request: IncomingMessage, response: ServerR
   reject(request, response, { status: 501, message });
 }
 
-interface Rejection {
+/** The response to a request that no application gets. */
+export interface Rejection {
   readonly status: number;
   readonly message: string;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SourceMap } from "magic-string";
 import MagicString from "magic-string";
-import type { PageSource, Parameter, Signature, TypeShape } from "../protocol/index.ts";
+import type { PageSource, Parameter, Signature } from "../protocol/index.ts";
 import { type DocumentationReader, documentationOf } from "./documentation.ts";
 import { emitTemplates } from "./markup-templates.ts";
 import {
@@ -28,6 +28,7 @@ import {
 } from "./syntax/index.ts";
 import {
   addParameterShapes,
+  type ResultShape,
   readResultShape,
   type TypeDeclaration,
   type TypeLookup,
@@ -227,12 +228,6 @@ async function findTypeDeclaration(
   return resolved && entry?.local !== undefined ? { module: resolved.facts, local: entry.local } : undefined;
 }
 
-/** The annotated type of a result, and the recursive types that it refers to. */
-interface ResultType {
-  readonly shape: TypeShape;
-  readonly shapes: readonly TypeShape[];
-}
-
 /**
  * Returns a short hash of what a caller depends on: names, order, resolved types and optionality of the parameters, whether
  * the result is streamed, and the annotated type of the result. The names of types, defaults and comments do not count.
@@ -243,7 +238,7 @@ interface ResultType {
  * @returns six characters of base64url: two signatures have the same hash with a probability of 2^-36
  * @see docs/protocol.md 3.9
  */
-function signatureHash({ stream, keyed, params, shapes }: Signature, result: ResultType | undefined): string {
+function signatureHash({ stream, keyed, params, shapes }: Signature, result: ResultShape | undefined): string {
   const text = JSON.stringify(
     [stream, keyed, params.map(parameterFacts), shapes, result?.shape, result?.shapes],
     // Members of object types are pairs, so this is always the name of a type.

@@ -6,7 +6,7 @@ import type { Subscriber } from "./channel-subscription.ts";
 import { feedTags, formatCursor, shortId } from "./feed.ts";
 import { type FeedReader, gapReason } from "./feed-reader.ts";
 import { type PresenceInput, PresencePoll } from "./presence-rooms.ts";
-import type { QueryPoll, RequestedQueries } from "./queries/live-queries.ts";
+import type { PollWait, QueryPoll, RequestedQueries } from "./queries/live-queries.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
 import { writeLimit } from "./write-limit.ts";
@@ -16,14 +16,6 @@ const MAX_RESPONSE_BYTES = 128 * 1024;
 
 /** How much is read for a poll at a time. */
 const LIMIT: ReadLimit = { ...writeLimit(1), bytes: 64 * 1024 };
-
-/** How long a poll waits for messages. */
-export interface PollOptions {
-  /** The time by `performance.now` at which it stops waiting. */
-  readonly untilMs: number;
-  /** Aborts when the client disconnects. */
-  readonly signal: AbortSignal;
-}
 
 /** One poll: collects the messages of its feeds, and waits while there are none. */
 class Poll implements Subscriber, LiveConnection {
@@ -66,7 +58,7 @@ class Poll implements Subscriber, LiveConnection {
    *
    * @throws Error when the bus fails
    */
-  async run(options: PollOptions): Promise<void> {
+  async run(options: PollWait): Promise<void> {
     const { untilMs, signal } = options;
     if (untilMs > performance.now()) this.#subscribe();
     else this.#attachExisting();
@@ -186,7 +178,7 @@ class Poll implements Subscriber, LiveConnection {
     this.#gaps.push(JSON.stringify([reader.channel, reason, ...(windowMs === undefined ? [] : [windowMs])]));
   }
 
-  #waitForNotification({ untilMs, signal }: PollOptions): Promise<void> {
+  #waitForNotification({ untilMs, signal }: PollWait): Promise<void> {
     return new Promise((resolve) => {
       const resume = () => {
         clearTimeout(timer);

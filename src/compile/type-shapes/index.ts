@@ -179,7 +179,7 @@ function containsFile(shape: TypeShape, shapes: readonly TypeShape[], visited = 
 }
 
 /** The type of a function's result as JSON, or of a stream's values. */
-interface ResultShape {
+export interface ResultShape {
   readonly shape: TypeShape;
   /** The recursive types that it refers to. */
   readonly shapes: readonly TypeShape[];

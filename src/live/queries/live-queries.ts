@@ -114,9 +114,9 @@ const MAX_POLL_BYTES = 128 * 1024;
 /** How long a poll waits for runs at least, in milliseconds: its client would otherwise never get the value of a slow query. */
 const MIN_WAIT_MS = 10_000;
 
-/** How long a poll waits. */
-interface PollWait {
-  /** The time by `performance.now`. */
+/** How long a poll waits for messages. */
+export interface PollWait {
+  /** The time by `performance.now` at which it stops waiting. */
   readonly untilMs: number;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
