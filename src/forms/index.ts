@@ -3,12 +3,15 @@
  */
 
 export { bindForm, shapeOf } from "./form-arguments.ts";
-export { createFormHandle, type FormTarget, form, formTargetOf } from "./form-handle.ts";
 export { type FormSettings, type ReceivedForm, requireForm } from "./receive-form.ts";
 export { type FormRefusal, type FormSuccess, handleFormCall, runForm } from "./run-form.ts";
 export {
   acceptedSubmission,
+  createFormHandle,
   explainStaleForm,
+  type FormTarget,
+  form,
+  formTargetOf,
   isHandled,
   isShown,
   refusedSubmission,
