@@ -97,11 +97,6 @@ function valuesOf(texts: ReadonlyMap<string, readonly string[]>, lists: Readonly
 /** The submissions whose outcome a handle has: the application can show it. */
 const handled = new WeakSet<Submission>();
 
-/** Records that a handle has the outcome of a submission. */
-export function setHandled(submission: Submission): void {
-  handled.add(submission);
-}
-
 /** Returns whether a handle has the outcome of a submission. */
 export function isHandled(submission: Submission): boolean {
   return handled.has(submission);
@@ -131,11 +126,6 @@ export function setSubmission(context: RequestContext, submission: Submission): 
 /** Returns the submission that the response to a request shows; `null` if no form was sent without script. */
 export function submissionOf(context: RequestContext | undefined): Submission | null {
   return context?.get(SUBMISSION) ?? null;
-}
-
-/** Returns the submission of the current request. Outside a request, as in a test of a view, there is none. */
-export function currentSubmission(): Submission | null {
-  return submissionOf(currentContext());
 }
 
 /** What the `action` of a form refers to. */
@@ -179,11 +169,11 @@ export function createFormHandle<M extends object>(
 }
 
 function stateOf({ definition, key }: FormTarget): FormHandle {
-  const submission = currentSubmission();
+  const submission = submissionOf(currentContext()); // none outside a request, as in a test of a view
   if (!submission || !isSubmissionOf(submission, definition.signature.name, key)) {
     return { values: {}, error: undefined, errors: {}, result: undefined };
   }
-  setHandled(submission);
+  handled.add(submission);
   const { values, error, errors, result } = submission;
   return {
     values,
