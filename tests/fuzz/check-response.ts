@@ -1,5 +1,5 @@
 /** The rules that every response must follow, whatever the request was. */
-import { statusOf } from "../../src/errors.ts";
+import { type ErrorCode, statusOf } from "../../src/errors.ts";
 import { RELIABLE_FUNCTIONS } from "./functions.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
 
@@ -13,16 +13,16 @@ export interface FuzzResponse {
 }
 
 /** @see docs/protocol.md 5.3 */
-const CODES: ReadonlySet<string> = new Set([
-  "validation_error",
-  "unauthenticated",
-  "forbidden",
-  "not_found",
-  "conflict",
-  "rate_limited",
-  "timeout",
-  "internal",
-]);
+const CODES = {
+  validation_error: true,
+  unauthenticated: true,
+  forbidden: true,
+  not_found: true,
+  conflict: true,
+  rate_limited: true,
+  timeout: true,
+  internal: true,
+} satisfies Record<ErrorCode, true>;
 
 /** The code of each status that belongs to a check before the function runs. @see docs/protocol.md 3.2 */
 const CODE_OF_REJECTION: Readonly<Record<number, string>> = {
@@ -85,7 +85,7 @@ function checkError(request: FuzzRequest, { status, headers, text }: FuzzRespons
   const error = body.error ?? {};
   const shape = `${Object.keys(body)} ${Object.keys(error)} ${typeof error.message} ${Object.prototype.toString.call(error.details)}`;
   if (shape !== "error code,message,details string [object Object]") return `unexpected shape of an error: ${shape}`;
-  if (!CODES.has(error.code)) return `unknown code ${error.code}`;
+  if (!Object.hasOwn(CODES, error.code)) return `unknown code ${error.code}`;
   const codeOfRejection = CODE_OF_REJECTION[status];
   const isMatch = codeOfRejection === undefined ? statusOf(error.code) === status : codeOfRejection === error.code;
   if (!isMatch) return `code ${error.code} with status ${status}`;
