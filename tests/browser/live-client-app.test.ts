@@ -176,13 +176,13 @@ describe("the development server", () => {
 describe("the scripts of live updates", () => {
   /** Returns the text of all scripts that a page loads until `isHydrated` resolves. */
   async function scriptsOf(path: string, isHydrated: (page: Page) => Promise<unknown>): Promise<string> {
-    const page = await users.reusePage();
-    const scripts: Promise<string>[] = [];
-    page.on("response", (response) => {
-      if (response.url().endsWith(".js")) scripts.push(response.text());
+    const page = await users.newPage();
+    const urls = new Set<string>();
+    page.on("request", (request) => {
+      if (request.url().endsWith(".js")) urls.add(request.url());
     });
     await Promise.all([isHydrated(page), page.goto(path)]);
-    return (await Promise.all(scripts)).join();
+    return (await Promise.all([...urls].map(async (url) => (await fetch(url)).text()))).join();
   }
 
   // `nextHopProtocol` occurs only in the part for live updates.

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { reserve } from "./once-per-run.ts";
 
 /**
  * Ports that no system uses for outgoing connections: such a connection could take the port of a server that is being restarted.
@@ -8,10 +9,11 @@ import { createServer } from "node:net";
  */
 const [FIRST_PORT, LAST_PORT] = [12_000, 21_999];
 
-/** Returns a port of this machine that is not in use. Another process may take it before the caller listens on it. */
+/** Returns a port of this machine that is not in use, and that no other test of this run gets. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (!reserve(`port-${port}`)) continue;
     const server = createServer().listen(port, "127.0.0.1");
     const isFree = await once(server, "listening").then(
       () => true,

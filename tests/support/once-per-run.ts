@@ -61,6 +61,11 @@ export async function oncePerRun(name: string, fill: (folder: string) => Promise
   return shared;
 }
 
+/** Returns whether nobody else has reserved a name in this run of the tests, such as that of a port. It is reserved for the rest of the run. */
+export function reserve(name: string): boolean {
+  return tryLock(join(folderOfRun(), name));
+}
+
 /** Returns whether this call has created a folder, which only one process can do. */
 function tryLock(lock: string): boolean {
   try {
