@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { requestContext, testConfig } from "#test/request-context";
+import { requestContext, requestContextOf, testConfig } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
 import {
   type HandlerResponse,
@@ -14,6 +14,7 @@ import {
   varying,
 } from "./handler-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
+import { PREFETCHED_PAGES } from "./prefetch.ts";
 import { RequestContext } from "./request-context.ts";
 
 describe("completing a response with a pushed body, such as a file", () => {
@@ -188,7 +189,8 @@ describe.each<[string, HandlerResponse]>([
   ] as const;
   const security = { documents: added, data: added };
   const complete = (completed: HandlerResponse, change: (context: RequestContext) => void = () => undefined) => {
-    const context = requestContext();
+    const call = new Request("http://localhost/", { method: "POST", headers: { "sec-fetch-mode": "cors" } });
+    const context = requestContextOf(call);
     change(context);
     const outbound = completeResponse(completed, context, security) as OutboundResponse; // it is no `Response`
     const headers = outbound.headers.map((text) => (/^(00-)?[0-9a-f-]{32,}$/.test(text) ? "an id" : text));
@@ -197,6 +199,7 @@ describe.each<[string, HandlerResponse]>([
 
   it.each<[string, boolean, (context: RequestContext) => void, Partial<HandlerResponse>]>([
     ["a plain result", true, () => undefined, {}],
+    ["pages to clear that were prefetched", true, (context) => context.set(PREFETCHED_PAGES, { take: () => true }), {}],
     ["a cookie", true, (context) => context.setCookie("a", "1"), {}],
     ["a connection that must close", false, (context) => (context.closeConnection = true), {}],
     ["a header that `before` has set", false, (context) => context.setHeader("x-own", "1"), {}],
@@ -213,6 +216,14 @@ describe.each<[string, HandlerResponse]>([
     expect(complete(response).headers).toContain("x-added");
     expect(complete({ ...response, security: [["x-own", "1"]] }).headers).not.toContain("x-added");
     expect(complete(response).headers).not.toContain("x-own");
+  });
+
+  it("clear the pages that were prefetched only if the client may hold some", () => {
+    const clearing = complete(response, (context) => context.set(PREFETCHED_PAGES, { take: () => true }));
+    expect(clearing.headers).toContain("clear-site-data");
+    expect(complete(response, (context) => context.set(PREFETCHED_PAGES, { take: () => false })).headers).not.toContain(
+      "clear-site-data",
+    );
   });
 
   it("are not changed for later responses when an adapter adds to them", () => {

@@ -40,11 +40,11 @@ function completeHandlerResponse(
 ): OutboundResponse {
   const removesPages = removesKeptPages(response, context);
   const responseHeaders = headersForClient(response, context);
-  const sharedHeaders = sharedHeaderLines(response, context, security);
-  const headers = sharedHeaders?.slice() ?? headerLines({ ...response, headers: responseHeaders }, context, security);
+  const added = { security, clears: clearsPrefetches(context) };
+  const sharedHeaders = sharedHeaderLines(response, context, added);
+  const headers = sharedHeaders?.slice() ?? headerLines({ ...response, headers: responseHeaders }, context, added);
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
   if (removesPages) headers.push("clear-site-data", '"cache"');
-  if (clearsPrefetches(context)) headers.push("clear-site-data", CLEAR_PREFETCHES);
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
   if (context.inbound.method !== "HEAD")
     return { status: response.status, headers, sharedHeaders, body: response.body };
@@ -92,7 +92,14 @@ function hasCookies({ setCookieHeaders }: RequestContext): boolean {
 
 const CLEAR_PREFETCHES = '"prefetchCache"';
 
-function headerLines(response: HandlerResponse, context: RequestContext, security: ResponseSecurity): string[] {
+/** What the application adds to the headers of a response. */
+interface AddedHeaders {
+  readonly security: ResponseSecurity;
+  /** Whether the browser has to clear the pages that it has prefetched. */
+  readonly clears: boolean;
+}
+
+function headerLines(response: HandlerResponse, context: RequestContext, { security, clears }: AddedHeaders): string[] {
   const responseHeaders = response.headers ?? {};
   const headers: string[] = [];
   for (const name in responseHeaders) headers.push(name, responseHeaders[name] ?? "");
@@ -106,11 +113,17 @@ function headerLines(response: HandlerResponse, context: RequestContext, securit
       if (value !== null && responseHeaders[name] === undefined) headers.push(name, value);
     }
   }
+  if (clears) headers.push("clear-site-data", CLEAR_PREFETCHES);
   return headers;
 }
 
 /** The header lines of responses with shared headers, by the headers and the security headers. */
-const sharedLines = new WeakMap<object, WeakMap<SecurityHeaders, readonly string[]>>();
+type SharedLines = WeakMap<object, WeakMap<SecurityHeaders, readonly string[]>>;
+
+const sharedLines: SharedLines = new WeakMap();
+
+/** Those of responses that clear prefetched pages: of each call, if there are several processes. */
+const clearingLines: SharedLines = new WeakMap();
 
 /**
  * Returns the header lines of a response but those of its ids and cookies, if they are the same for many responses; `null` if
@@ -119,16 +132,17 @@ const sharedLines = new WeakMap<object, WeakMap<SecurityHeaders, readonly string
 function sharedHeaderLines(
   response: HandlerResponse,
   context: RequestContext,
-  security: ResponseSecurity,
+  added: AddedHeaders,
 ): readonly string[] | null {
   const { headers } = response;
   if (!areSharedHeaders(headers) || context.closeConnection || context.responseHeaders) return null;
-  const added = securityOf(response, security);
-  const bySecurity = sharedLines.get(headers) ?? new WeakMap<SecurityHeaders, readonly string[]>();
-  const known = bySecurity.get(added);
+  const security = securityOf(response, added.security);
+  const shared = added.clears ? clearingLines : sharedLines;
+  const bySecurity = shared.get(headers) ?? new WeakMap<SecurityHeaders, readonly string[]>();
+  const known = bySecurity.get(security);
   if (known) return known;
-  const lines = headerLines(response, context, security);
-  sharedLines.set(headers, bySecurity.set(added, lines));
+  const lines = headerLines(response, context, added);
+  shared.set(headers, bySecurity.set(security, lines));
   return lines;
 }
 
