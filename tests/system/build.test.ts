@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { sendRequest } from "#test/raw-http";
 import { build, type RunningServer, runTsweb, startNode } from "#test/run-tsweb";
+import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
 import { copyAccounts } from "../browser/accounts-app.ts";
 import { launch } from "../browser/chromium.ts";
@@ -29,18 +30,25 @@ function createProject(files?: Readonly<Record<string, string>>): TestProject {
   return project;
 }
 
-/** Runs a build with plain Node in another folder, without packages in it or above it. */
+/** Runs a build with plain Node in another folder, without packages in it or above it. Returns a function that stops it too. */
+async function openInEmptyFolder(dir: string, extraEnv: Readonly<Record<string, string>> = {}) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-built-")));
+  cpSync(join(dir, "dist"), join(folder, "app"), { recursive: true });
+  const server = await startNode(folder, ["app/server.mjs"], { ...env, ...extraEnv });
+  const close = async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { server, close };
+}
+
+/** Does the same until the end of the test. */
 async function startInEmptyFolder(
   dir: string,
   extraEnv: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-built-")));
-  cpSync(join(dir, "dist"), join(folder, "app"), { recursive: true });
-  const server = await startNode(folder, ["app/server.mjs"], { ...env, ...extraEnv });
-  cleanups.push(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const { server, close } = await openInEmptyFolder(dir, extraEnv);
+  cleanups.push(close);
   return server;
 }
 
@@ -53,41 +61,30 @@ const sheetsOf = (html: string) =>
 const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
 
 const PAGE = 'import { page } from "tsweb";\nexport const home = page("/", () => <h1>Home</h1>);\n';
-const COUNTER =
-  'import { state, view } from "tsweb/browser";\nexport const Counter = view(() => {\n  const shown = state({ count: 0 });\n  return <button type="button" onClick={() => shown.count++}>{shown.count}</button>;\n});\n';
 const APP =
   'import { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\nexport default new App({ modules: [pages] });\n';
 
-/** Builds a project with a value of NODE_ENV, and checks that its build is for production: one for development has three times the code. */
-async function buildWith(NODE_ENV: string, { dir }: TestProject, maxScripts = 20_000): Promise<void> {
-  expect(await runTsweb(dir, ["build"], { NODE_ENV })).toMatchObject({ code: 0 });
+/**
+ * Builds a project with a value of NODE_ENV, and checks that its build is for production: one for development has three times the code.
+ *
+ * @returns the output of the build
+ */
+async function buildWith(NODE_ENV: string, { dir }: TestProject): Promise<string> {
+  const { code, output } = await runTsweb(dir, ["build"], { NODE_ENV });
+  expect(code, output).toBe(0);
   expect(readFileSync(join(dir, "dist/app.mjs"), "utf8").includes(dir)).toBe(false);
   const assets = readdirSync(join(dir, "dist/client/assets")).filter((name) => name.endsWith(".js"));
   const scripts = assets.map((name) => readFileSync(join(dir, "dist/client/assets", name), "utf8")).join("");
   expect(scripts).toContain("onClick"); // of a view
-  expect(scripts.length).toBeLessThan(maxScripts);
+  expect(scripts.length).toBeLessThan(30_000);
+  return output;
 }
-
-it("is for production and does not read NODE_ENV, which is development, in the application and its packages", async () => {
-  const page =
-    'import { page } from "tsweb";\nimport { Counter } from "./counter.tsx";\nimport { label } from "label";\n';
-  const project = createProject({
-    "src/app.ts": APP,
-    "src/pages.server.tsx": `${page}export const home = page("/", () => <p>{label()}, {process.env.NODE_ENV}<Counter /></p>);\n`,
-    "src/counter.tsx": COUNTER,
-    "node_modules/label/package.json": '{ "name": "label", "type": "module", "exports": "./label.js" }',
-    "node_modules/label/label.js":
-      'export const label = () => (process.env.NODE_ENV === "production" ? "fast" : "checked");\n',
-  });
-  await buildWith("development", project);
-  const server = await startInEmptyFolder(project.dir, { NODE_ENV: "development" });
-  expect((await get(server, "/")).body).toMatch(/<p>fast, production</);
-});
 
 describe("an application that uses every feature", () => {
   let project: TestProject;
   let browser: Browser;
   let output: string;
+  let built: Awaited<ReturnType<typeof openInEmptyFolder>>;
 
   beforeAll(async () => {
     project = TestProject.copy();
@@ -105,23 +102,17 @@ describe("an application that uses every feature", () => {
       output: expect.stringMatching(/^package\.json:1:\d+\n"style" of "budget" is "1 MB", which is not a size\./m),
     });
     project.edit("package.json", "1 MB", "100 kB");
-    const result = await runTsweb(project.dir, ["build"]);
-    expect(result).toMatchObject({ code: 0 });
-    output = result.output;
-    browser = await launch();
+    output = await buildWith("test", project);
+    [built, browser] = await Promise.all([openInEmptyFolder(project.dir), launch()]);
   });
 
   afterAll(async () => {
-    await browser?.close();
+    await Promise.all([browser?.close(), built?.close()]);
     project?.remove();
   });
 
-  it.each(["", "/shop/front"])("hydrates in the browser below the base %j", async (base) => {
-    if (base !== "") {
-      project.edit("src/app.ts", 'title: "Site",', `title: "Site", base: "${base}",`);
-      await buildWith("", project, 30_000);
-    }
-    const server = await startInEmptyFolder(project.dir);
+  /** Opens its pages in the browser, below the base of the application. */
+  async function checkInBrowser(server: RunningServer, base: string): Promise<void> {
     const users = new BrowserUsers(browser, {});
     cleanups.push(() => users.closeAll());
     const page = await users.newPage();
@@ -152,22 +143,18 @@ describe("an application that uses every feature", () => {
     expect(new URL(page.url()).pathname).toBe(`${base}/plain`);
     expect(await page.locator("#hero").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(1);
     expect(await page.locator("script").count()).toBe(0);
-    if (base !== "") expect((await get(server, "/plain")).status).toBe(404);
     expect(users.problems).toEqual([]);
-  });
+  }
+
+  it("hydrates in the browser", () => checkInBrowser(built.server, ""));
 
   it("prints what a browser loads for its pages, and warns about the page that exceeds the budget", async () => {
-    const server = await startInEmptyFolder(project.dir);
     const users = new BrowserUsers(browser, {});
     cleanups.push(() => users.closeAll());
     const page = await users.newPage();
     const bodies = new Map<string, Promise<Buffer>>();
     page.on("response", (response) => bodies.set(new URL(response.url()).pathname, response.body()));
-    const { pathname } = new URL(
-      /"base": ?"([^"]+)"/.exec((await get(server, "/shop/front/")).body)?.[1] ?? "",
-      "http://x",
-    );
-    await page.goto(`${server.address}${pathname.replace(/\/$/, "")}/`);
+    await page.goto(`${built.server.address}/`);
     await page.locator("#counter[data-hydrated=true]").waitFor();
     await page.waitForLoadState("networkidle");
     const sizeOf = async (extension: string) => {
@@ -183,14 +170,6 @@ describe("an application that uses every feature", () => {
     ]);
     const own = "(?:tsweb|preact) \\d\\.\\d kB";
     expect(output).toMatch(new RegExp(`^ {4}The largest: ${own}, ${own}, src/counter\\.tsx 0\\.\\d kB\\.$`, "m"));
-  });
-
-  it("links each style sheet once, in the order of imports", async () => {
-    const server = await startInEmptyFolder(project.dir);
-    const names = (html: string) => sheetsOf(html).map((href) => href?.replace(/^.*\/assets\/|-[\w-]{8}\.css$/g, ""));
-    const base = /"base": ?"([^"]+)"/.exec((await get(server, "/shop/front/")).body)?.[1] ?? "";
-    expect(names((await get(server, `${base}/`)).body)).toEqual(["app", "counter", "pages", "note"]);
-    expect(names((await get(server, `${base}/nowhere`)).body)).toEqual(["app"]);
   });
 
   it("contains in its browser files only the views that pages render", () => {
@@ -220,13 +199,102 @@ describe("an application that uses every feature", () => {
     for (const file of files)
       expect(project.read(`dist/${file}`), file).not.toMatch(/\bfrom ?"(?!node:|\.\/)[^"]+";?$/m);
   });
+
+  describe("built again with a base, and with packages that contain a copy of React", () => {
+    let below: typeof built;
+
+    beforeAll(async () => {
+      project.write("dist/stale.mjs", "");
+      const runtime =
+        'var e=Symbol.for("react.transitional.element");export function jsx(type,props){return{$$typeof:e,type,props}}';
+      const badge = 'import { jsx } from "./runtime.js";\nexport const Badge = () => jsx("b", { children: "new" });\n';
+      for (const name of ["badge", "mounted", "unused"]) {
+        const renderer = name === "mounted" ? 'export const key = "__reactContainer$";\n' : "";
+        project.write(
+          `node_modules/${name}/package.json`,
+          JSON.stringify({ name, type: "module", exports: "./index.js" }),
+        );
+        project.write(`node_modules/${name}/index.js`, `${badge}${renderer}`);
+        project.write(`node_modules/${name}/runtime.js`, runtime);
+      }
+      project.edit(
+        "src/counter.tsx",
+        "import { greet }",
+        'import { Badge as New } from "badge";\nimport { Badge as Mounted } from "mounted";\nimport { Badge as Unused } from "unused";\nObject.assign(globalThis, { New, Mounted });\nimport { greet }',
+      );
+      project.write(
+        "node_modules/label/package.json",
+        '{ "name": "label", "type": "module", "exports": "./label.js" }',
+      );
+      project.write(
+        "node_modules/label/label.js",
+        'export const label = () => (process.env.NODE_ENV === "production" ? "fast" : "checked");\n',
+      );
+      project.edit(
+        "src/pages.server.tsx",
+        '<img id="hero" src={hero} alt="Hero" />',
+        '<main><p>{label()}, {process.env.NODE_ENV}, {import.meta.env.BASE_URL + "logo.svg"}</p><img id="hero" src={hero} alt="Hero" /></main>',
+      );
+      project.edit("src/pages.server.tsx", "import hero", 'import { label } from "label";\nimport hero');
+      project.edit("src/app.ts", 'title: "Site",', 'title: "Site", base: "/shop/front",');
+      output = await buildWith("development", project);
+      below = await openInEmptyFolder(project.dir, { NODE_ENV: "development" });
+    });
+
+    afterAll(() => below?.close());
+
+    it("hydrates in the browser below the base", async () => {
+      await checkInBrowser(below.server, "/shop/front");
+      expect((await get(below.server, "/plain")).status).toBe(404);
+    });
+
+    it("links each style sheet once, in the order of imports", async () => {
+      const names = (html: string) => sheetsOf(html).map((href) => href?.replace(/^.*\/assets\/|-[\w-]{8}\.css$/g, ""));
+      expect(names((await get(below.server, "/shop/front/")).body)).toEqual(["app", "counter", "pages", "note"]);
+      expect(names((await get(below.server, "/shop/front/nowhere")).body)).toEqual(["app"]);
+    });
+
+    it("is for production and does not read NODE_ENV, also in its packages, and has its base in BASE_URL", async () => {
+      const { body } = await get(below.server, "/shop/front/plain");
+      expect(body).toContain("<p>fast, production, /shop/front/logo.svg<");
+    });
+
+    it("warns about the packages, and removes the files of the last build", () => {
+      expect(output.match(/^.* a copy of React .*$/gm)).toEqual([
+        expect.stringContaining(
+          "src/counter.tsx:4: badge contains a copy of React (node_modules/badge/runtime.js). Views are rendered with Preact, " +
+            "which shows nothing of its elements. Use a version of badge that imports react",
+        ),
+      ]);
+      const isPart = (name: string) => /-[\w-]{8}\.mjs(?:\.map)?$/.test(name);
+      const names = readdirSync(project.file("dist")).filter((name) => !isPart(name));
+      expect(names.sort()).toEqual([
+        "app.mjs",
+        "app.mjs.map",
+        "client",
+        "compile-cache.mjs",
+        "json-line.mjs",
+        "log-output.mjs",
+        "manifest.mjs",
+        "metrics-relay.mjs",
+        "serialize-error.mjs",
+        "server.mjs",
+        "source-maps.mjs",
+        "workers.mjs",
+      ]);
+    });
+  });
 });
 
 describe("a small application", () => {
-  it("without views and styles has a page without scripts, and serves its public files", async () => {
-    const project = createProject({ "src/app.ts": APP, "src/pages.server.tsx": PAGE, "public/a/b.txt": "public" });
+  it("without views, styles and static pages is built without running it, has a page without scripts, and serves its public files", async () => {
+    const app = `console.log("The application runs.");\n${APP}`;
+    const project = createProject({ "src/app.ts": app, "src/pages.server.tsx": PAGE, "public/a/b.txt": "public" });
     symlinkSync("a/b.txt", project.file("public/link.txt"));
-    await build(project.dir);
+    const { code, output } = await runTsweb(project.dir, ["build"], { NODE_ENV: "" });
+    expect(code, output).toBe(0);
+    expect(output).not.toContain("The application runs.");
+    expect(project.read("dist/app.mjs")).not.toContain(project.dir); // a build for development does
     const server = await startInEmptyFolder(project.dir);
     const { status, body } = await get(server, "/");
     expect(status).toBe(200);
@@ -235,17 +303,6 @@ describe("a small application", () => {
     for (const path of ["/a/b.txt", "/link.txt"]) {
       expect(await get(server, path)).toMatchObject({ status: 200, body: "public" });
     }
-  });
-
-  it("replaces the prefix of asset URLs by its base, also that of BASE_URL", async () => {
-    const project = createProject({
-      "src/app.ts": APP.replace("modules:", 'base: "/shop", modules:'),
-      "src/pages.server.tsx": `import { Counter } from "./counter.tsx";\n${PAGE.replace("<h1>Home</h1>", "<h1>{import.meta.env.BASE_URL + 'logo.svg'}<Counter /></h1>")}`,
-      "src/counter.tsx": COUNTER,
-    });
-    await buildWith("test", project);
-    const { body } = await get(await startInEmptyFolder(project.dir), "/shop/");
-    expect(body).toContain("<h1>/shop/logo.svg<");
   });
 
   it("with style sheets and no views has no scripts", async () => {
@@ -263,27 +320,12 @@ describe("a small application", () => {
     expect(sheets).toEqual(["p{margin:2px}body{margin:1px}", "h1{margin:3px}"]);
     expect(body).not.toContain("<script");
   });
-
-  it("with only server functions serves them", async () => {
-    const project = createProject({
-      "src/app.ts": APP.replaceAll("pages.server.tsx", "functions.server.ts"),
-      "src/functions.server.ts": 'import { server } from "tsweb";\nexport const one = server(() => 1);\n',
-    });
-    await build(project.dir);
-    const server = await startInEmptyFolder(project.dir);
-    const response = await fetch(`${server.address}/__web/rpc/one`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: '{"args":{}}',
-    });
-    expect(await response.json()).toEqual({ result: 1 });
-  });
 });
 
 it("copies packages with compiled code into dist", async () => {
   const copy = copyAccounts();
   cleanups.push(() => copy.remove());
-  await build(copy.dir);
+  await buildOnce(copy.dir, "accounts");
   const server = await startInEmptyFolder(copy.dir, { ACCOUNTS_DATABASE_URL: "file:users.db" });
   const response = await fetch(`${server.address}/__web/rpc/register`, {
     method: "POST",
@@ -295,74 +337,31 @@ it("copies packages with compiled code into dist", async () => {
 
 describe("a build", () => {
   it.each([
-    ["app.ts", 'title: "Site",', 'title: "Site" oops,', /src\/app\.ts:\d+:\d+/, /oops/],
-    ["counter.tsx", "import { greet }", "import { greet, hidden }", /src\/counter\.tsx:4:17/, /\^{6}/],
-    ["pages.server.tsx", 'import "./pages.css";', 'import "./nowhere.ts";', /src\/pages\.server\.tsx/, /nowhere/],
-    ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", /src\/functions\.server\.ts:\d+:\d+/, /\^/],
-  ])(
-    "that fails because of a mistake in %s prints the location and source lines, and keeps the last build",
-    async (...row) => {
-      const [file, code, mistake, location, message] = row;
+    [["app.ts", 'title: "Site",', 'title: "Site" oops,', /src\/app\.ts:\d+:\d+/, /oops/]],
+    [["counter.tsx", "import { greet }", "import { greet, hidden }", /src\/counter\.tsx:4:17/, /\^{6}/]],
+    [
+      ["pages.server.tsx", 'import "./pages.css";', 'import "./nowhere.ts";', /src\/pages\.server\.tsx/, /nowhere/],
+      ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", /functions\.server\.ts:\d+:\d+/, /\^/],
+    ],
+  ] as const)(
+    "that fails because of mistakes prints the location and source lines, and keeps the last build: %j",
+    async (...mistakes) => {
       const project = createProject();
       project.write("dist/server.mjs", "// the last build");
-      project.edit(`src/${file}`, code, mistake);
+      for (const [file, code, mistake] of mistakes) project.edit(`src/${file}`, code, mistake);
       const { code: status, output } = await runTsweb(project.dir, ["build"]);
       expect(status).toBe(1);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of terminal colours
       const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
-      expect(plain).toMatch(location);
-      expect(plain).toMatch(message);
+      for (const [, , , location, message] of mistakes) {
+        expect(plain).toMatch(location);
+        expect(plain).toMatch(message);
+      }
       expect(plain).not.toMatch(/\n {4}at /);
       expect(project.read("dist/server.mjs")).toBe("// the last build");
       expect(readdirSync(project.dir).filter((name) => name.startsWith(".dist"))).toEqual([]);
     },
   );
-
-  it("that succeeds warns about packages with a copy of React, and removes the files of the last build", async () => {
-    const project = createProject();
-    project.write("dist/stale.mjs", "");
-    const runtime =
-      'var e=Symbol.for("react.transitional.element");export function jsx(type,props){return{$$typeof:e,type,props}}';
-    const badge = 'import { jsx } from "./runtime.js";\nexport const Badge = () => jsx("b", { children: "new" });\n';
-    for (const name of ["badge", "mounted", "unused"]) {
-      const renderer = name === "mounted" ? 'export const key = "__reactContainer$";\n' : "";
-      project.write(
-        `node_modules/${name}/package.json`,
-        JSON.stringify({ name, type: "module", exports: "./index.js" }),
-      );
-      project.write(`node_modules/${name}/index.js`, `${badge}${renderer}`);
-      project.write(`node_modules/${name}/runtime.js`, runtime);
-    }
-    project.edit(
-      "src/counter.tsx",
-      "import { greet }",
-      'import { Badge as New } from "badge";\nimport { Badge as Mounted } from "mounted";\nimport { Badge as Unused } from "unused";\nObject.assign(globalThis, { New, Mounted });\nimport { greet }',
-    );
-    const { code, output } = await runTsweb(project.dir, ["build"]);
-    expect(code, output).toBe(0);
-    expect(output.match(/^.* a copy of React .*$/gm)).toEqual([
-      expect.stringContaining(
-        "src/counter.tsx:4: badge contains a copy of React (node_modules/badge/runtime.js). Views are rendered with Preact, " +
-          "which shows nothing of its elements. Use a version of badge that imports react",
-      ),
-    ]);
-    const isPart = (name: string) => /-[\w-]{8}\.mjs(?:\.map)?$/.test(name);
-    const names = readdirSync(project.file("dist")).filter((name) => !isPart(name));
-    expect(names.sort()).toEqual([
-      "app.mjs",
-      "app.mjs.map",
-      "client",
-      "compile-cache.mjs",
-      "json-line.mjs",
-      "log-output.mjs",
-      "manifest.mjs",
-      "metrics-relay.mjs",
-      "serialize-error.mjs",
-      "server.mjs",
-      "source-maps.mjs",
-      "workers.mjs",
-    ]);
-  });
 });
 
 /** An image of one pixel. */

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";
+import { runTsweb } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const PING = 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n';
@@ -14,11 +14,9 @@ const APP =
 const KEEP_ALIVE = "setInterval(() => undefined, 1_000);\n";
 
 let site: TestProject | undefined;
-let dev: RunningServer | undefined;
-afterEach(async () => {
-  await dev?.stop();
+afterEach(() => {
   site?.remove();
-  dev = site = undefined;
+  site = undefined;
 });
 
 const createProject = (app: string, extraFiles: Readonly<Record<string, string>> = {}) => {
@@ -27,11 +25,24 @@ const createProject = (app: string, extraFiles: Readonly<Record<string, string>>
 };
 
 describe("the process exits", () => {
-  it.each(["routes", "openapi"])("after tsweb %s has printed its result", async (command) => {
-    const { code, output } = await runTsweb(createProject(KEEP_ALIVE + APP).dir, [command]);
-    expect(output).toContain("ping");
-    expect(code).toBe(0);
-  });
+  it.each(["routes", "openapi"])(
+    "after tsweb %s has printed its result, and leaves the packages that a running tsweb dev has bundled",
+    async (command) => {
+      const bundled = "node_modules/.vite/deps/_metadata.json";
+      const metadata = JSON.stringify({
+        hash: "a",
+        lockfileHash: "b",
+        configHash: "c",
+        browserHash: "d",
+        optimized: {},
+      });
+      const project = createProject(KEEP_ALIVE + APP, { [bundled]: metadata });
+      const { code, output } = await runTsweb(project.dir, [command]);
+      expect(output).toContain("ping");
+      expect(code).toBe(0);
+      expect(readFileSync(project.file(bundled), "utf8")).toBe(metadata);
+    },
+  );
 
   it.each(["routes", "openapi"])("after tsweb %s could not load the application", async (command) => {
     const { code, output } = await runTsweb(createProject(`${KEEP_ALIVE}throw new Error("no such table");\n`).dir, [
@@ -41,11 +52,15 @@ describe("the process exits", () => {
     expect(code).toBe(1);
   });
 
-  it("after tsweb build has succeeded", async () => {
-    const config = { "vite.config.ts": `${KEEP_ALIVE}export default {};\n` };
-    const { code, output } = await runTsweb(createProject(APP, config).dir, ["build"]);
+  it("after tsweb build has succeeded, and after tsweb serve could not load the built application", async () => {
+    const project = createProject(APP, { "vite.config.ts": `${KEEP_ALIVE}export default {};\n` });
+    const { code, output } = await runTsweb(project.dir, ["build"]);
     expect(output).toContain("Built into dist");
     expect(code).toBe(0);
+    project.write("dist/app.mjs", `${KEEP_ALIVE}throw new Error("no such table");\n`);
+    const served = await runTsweb(project.dir, ["serve"]);
+    expect(served.output).toContain("no such table");
+    expect(served.code).toBe(1);
   });
 
   it("after tsweb build has failed", async () => {
@@ -54,28 +69,4 @@ describe("the process exits", () => {
     expect(output).toContain("as its default");
     expect(code).toBe(1);
   });
-
-  it("after tsweb serve could not load the built application", async () => {
-    const { dir } = createProject(APP);
-    await runTsweb(dir, ["build"]);
-    site?.write("dist/app.mjs", `${KEEP_ALIVE}throw new Error("no such table");\n`);
-    const { code, output } = await runTsweb(dir, ["serve"]);
-    expect(output).toContain("no such table");
-    expect(code).toBe(1);
-  });
-});
-
-it.each(["routes", "openapi"])("tsweb %s leaves the packages that a running tsweb dev has bundled", async (command) => {
-  const bundled = "node_modules/.vite/deps/_metadata.json";
-  const metadata = JSON.stringify({ hash: "a", lockfileHash: "b", configHash: "c", browserHash: "d", optimized: {} });
-  const project = createProject(APP, { [bundled]: metadata });
-  expect(await runTsweb(project.dir, [command])).toMatchObject({ code: 0 });
-  expect(readFileSync(project.file(bundled), "utf8")).toBe(metadata);
-});
-
-it("tsweb dev serves an OpenAPI document with the version of the project", async () => {
-  const project = '{ "name": "site", "private": true, "type": "module", "version": "3.2.1" }\n';
-  dev = await startDev(createProject(APP, { "package.json": project }).dir);
-  const response = await fetch(`${dev.address}/__web/openapi.json`);
-  expect((await response.json()).info.version).toBe("3.2.1");
 });

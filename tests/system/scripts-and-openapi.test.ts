@@ -12,6 +12,7 @@ import { build, type RunningServer, runScript, runTsweb, startBuilt, startDev } 
 import { TestProject } from "#test/test-project";
 
 const FILES = {
+  "package.json": '{ "name": "shop", "version": "2.0.1", "private": true, "type": "module" }\n',
   "src/shop.server.ts": `
     import { RPCError, server, session, type int } from "tsweb";
 
@@ -174,11 +175,12 @@ describe("an application in development", () => {
     expect(lastJson(output)).toEqual(RESULT);
   });
 
-  it("serves its OpenAPI document", async () => {
+  it("serves its OpenAPI document, with the version of the project", async () => {
     const response = await fetch(`${server.address}/shop/__web/openapi.json`);
     expect(response.status).toBe(200);
     const document = await response.json();
     await expectValid(document);
+    expect(document.info.version).toBe("2.0.1");
     expect(Object.keys(document.paths)).toEqual(PATHS);
   });
 });
@@ -200,7 +202,6 @@ describe("visitor() in a script", () => {
 
 describe("tsweb openapi", () => {
   it("prints only the document to stdout, and exits although the application keeps the process alive", async () => {
-    site.write("package.json", '{ "name": "shop", "version": "2.0.1", "private": true, "type": "module" }\n');
     const args = [join(repository, "bin/tsweb.js"), "openapi", site.dir];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
     expect(stderr).toContain("The application is loaded.");

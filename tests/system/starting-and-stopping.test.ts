@@ -7,12 +7,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openSocket, parseResponse, readToEnd, readUntil, sendRequest } from "#test/raw-http";
-import { build, type RunningServer, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
+import { type Environment, type RunningServer, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 
 let site: TestProject;
+let buildOutput: string;
 
 /** What may fail while modules are loaded. */
 const LOADING = `if (process.env.LOADING_FAILS) throw new Error("The licence is missing");
@@ -29,10 +30,15 @@ beforeAll(async () => {
   site = TestProject.copy();
   site.edit("src/app.ts", "App({", `App({ on_start: ${ON_START},`);
   site.edit("src/app.ts", "export default", `${LOADING}\nexport default`);
-  await build(site.dir);
+  const { code, output } = await runTsweb(site.dir, ["build"], env);
+  expect(code, output).toBe(0);
+  buildOutput = output;
 });
 
 afterAll(() => site?.remove());
+
+/** Starts the built application. */
+const start = (variables: Environment) => startNode(site.dir, ["dist/server.mjs"], variables);
 
 /** Starts a call that ends when it is released. */
 async function startSlowCall(server: RunningServer) {
@@ -65,7 +71,7 @@ describe("a built server", () => {
   let server: RunningServer;
 
   beforeEach(async () => {
-    server = await startBuilt(site.dir, env);
+    server = await start(env);
     return () => server.stop();
   });
 
@@ -96,27 +102,21 @@ describe("a built server", () => {
     },
   );
 
-  it("does not wait for connections without a request when it stops", async () => {
+  it("does not wait for connections without a request when it stops, on SIGHUP too, and exits with 0 at once", async () => {
     const sockets = await Promise.all([1, 2, 3].map(() => openSocket(server.address)));
     // The server accepts connections in order: these before the one of the next request.
     expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
     const startedAt = performance.now();
     const ends = sockets.map((socket) => readToEnd(socket));
-    server.signal("SIGTERM");
+    server.signal("SIGHUP"); // a single process cannot use it to restart
     expect(await server.exited).toBe(0);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect((await Promise.all(ends)).map(({ text }) => text)).toEqual(["", "", ""]);
-  });
-
-  it("exits with 0 at once when no request is in flight", async () => {
-    expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
-    server.signal("SIGTERM");
-    expect(await server.exited).toBe(0);
     expect(server.output().trimEnd()).toMatch(/"msg":"Stopped"\}$/);
   });
 
+  // For two times SIGTERM, see the drain.
   it.each([
-    ["SIGTERM", "SIGTERM"],
     ["SIGINT", "SIGINT"],
     ["SIGTERM", "SIGINT"],
   ] as const)("on %s, then %s, exits without waiting", async (first, second) => {
@@ -138,7 +138,7 @@ describe("on_start", () => {
     ["one process", {}, 1],
     ["several processes", { WEB_ENV: "development", WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" }, 2],
   ])("runs once in each process that serves, before the port opens: %s", async (_, more, times) => {
-    const server = await startBuilt(site.dir, { ...env, ...more });
+    const server = await start({ ...env, ...more });
     await expect.poll(() => server.output().split("Listening at").length).toBe(times + 1);
     expect(server.output()).toMatch(/on_start runs[\s\S]*Listening at/);
     expect(server.output().split("on_start runs")).toHaveLength(times + 1);
@@ -159,11 +159,15 @@ describe("on_start", () => {
     [["routes"], "/plain"],
     [["openapi"], '"openapi"'],
     [["check", "--production"], "WEB_ORIGIN is not set"],
-    [["build"], "dist"],
   ])("does not run for tsweb %j", async (args, expected) => {
     const { output } = await runTsweb(site.dir, args, env);
     expect(output).toContain(expected);
     expect(output).not.toContain("on_start runs");
+  });
+
+  it("does not run for tsweb build", () => {
+    expect(buildOutput).toContain("Built into dist");
+    expect(buildOutput).not.toContain("on_start runs");
   });
 });
 
@@ -209,7 +213,7 @@ describe("a built server with a drain", () => {
   };
 
   it("answers /readyz with 503 and serves new connections during it, until a second SIGTERM", async () => {
-    const server = await startBuilt(site.dir, { ...env, WEB_DRAIN_SECONDS: "3600" });
+    const server = await start({ ...env, WEB_DRAIN_SECONDS: "3600" });
     server.signal("SIGTERM");
     await expect.poll(() => server.output()).toContain("Stopping");
     expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(503);
@@ -221,23 +225,18 @@ describe("a built server with a drain", () => {
   });
 
   it("closes its port and exits with 0 after it", async () => {
-    const server = await startBuilt(site.dir, { ...env, WEB_DRAIN_SECONDS: "1" });
+    const server = await start({ ...env, WEB_DRAIN_SECONDS: "1" });
     expect(await exitOf(server, ["SIGTERM"])).toBe(0);
     expect(await refusesConnections(server.address)).toBe(true);
   });
 
   it("exits with 1 if a call has not ended after WEB_STOP_SECONDS, and logs the function", async () => {
-    const server = await startBuilt(site.dir, { ...env, WEB_STOP_SECONDS: "1" });
+    const server = await start({ ...env, WEB_STOP_SECONDS: "1" });
     const { socket } = await startSlowCall(server);
     const response = readToEnd(socket);
     expect(await exitOf(server, ["SIGTERM"])).toBe(1);
     expect((await response).text).toBe("");
     expect(server.output()).toMatch(/"level":"error".*"route":"call slow","count":1.*"msg":"Requests were cut off/);
-  });
-
-  it("stops on SIGHUP too, which a single process cannot use to restart", async () => {
-    const server = await startBuilt(site.dir, env);
-    expect(await exitOf(server, ["SIGHUP"])).toBe(0);
   });
 });
 
@@ -335,19 +334,18 @@ describe("a server that cannot start", () => {
     [["build", "--keep-form=x"], "tsweb has no option --keep-form. Did you mean `--keep-from`?"],
     [["dev", "a", "b"], "Too many arguments for tsweb dev: b. It takes one folder."],
     [["build", "--fast"], "--fast"],
-  ])("tsweb %j reports the mistake in its arguments", async (args, message) => {
-    const { code, output } = await runTsweb(site.dir, args);
-    expect([code, output.includes(message), /\n {4}at /.test(output)]).toEqual([1, true, false]);
-  });
-
-  it("tsweb prints the whole help only for an option that is similar to none", async () => {
-    expect((await runTsweb(site.dir, ["check", "--prod"])).output).not.toContain("tsweb new <folder>");
-    expect((await runTsweb(site.dir, ["build", "--fast"])).output).toContain("tsweb new <folder>");
-  });
+  ])(
+    "tsweb %j reports the mistake in its arguments, and prints the whole help only if no option is similar",
+    async (args, message) => {
+      const { code, output } = await runTsweb(site.dir, args);
+      expect([code, output.includes(message), /\n {4}at /.test(output)]).toEqual([1, true, false]);
+      expect(output.includes("tsweb new <folder>")).toBe(message === "--fast");
+    },
+  );
 });
 
-it("node dist/server.mjs serves the application as tsweb serve does", async () => {
-  const server = await startNode(site.dir, ["dist/server.mjs"], env);
+it("tsweb serve serves the application as node dist/server.mjs does", async () => {
+  const server = await startBuilt(site.dir, env);
   expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
   expect(await server.stop()).toBe(0);
 });

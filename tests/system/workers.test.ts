@@ -79,23 +79,16 @@ const isAlive = (pid: number) => {
 };
 
 describe("two processes", () => {
-  it("share one port, and their supervisor does not load the application", async () => {
-    const server = await startBuilt(site.dir, ENV);
-    const pids = await respondingPids(server, 2);
-    expect(server.output().match(/The application is loaded\./g)).toHaveLength(2);
-    expect(await server.stop()).toBe(0);
-    expect(stopSignals(server)).toEqual(["SIGTERM", "SIGTERM"]); // of the supervisor
-    expect(pids.filter(isAlive)).toEqual([]);
-  });
-
-  it("are still two after one of them was killed and restarted, and serve the port in the meantime", async () => {
+  it("share one port, and their supervisor does not load the application and restarts one of them that was killed", async () => {
     const server = await startBuilt(site.dir, ENV);
     const [first = 0, second = 0] = await respondingPids(server, 2);
+    expect(server.output().match(/The application is loaded\./g)).toHaveLength(2);
     process.kill(first, "SIGKILL");
-    const [third] = await respondingPids(server, 1, [first, second]);
-    expect(third).toBeGreaterThan(0);
+    const [third = 0] = await respondingPids(server, 1, [first, second]); // the port is served in the meantime
     expect(server.output()).toMatch(/"msg":"A process has ended; restarting in \d+ ms"/);
     expect(await server.stop()).toBe(0);
+    expect(stopSignals(server)).toEqual(["SIGTERM", "SIGTERM"]); // of the supervisor
+    expect([first, second, third].filter(isAlive)).toEqual([]);
   });
 
   it("complete calls in flight when both they and their supervisor get SIGTERM", async () => {
@@ -124,18 +117,25 @@ describe("two processes", () => {
 });
 
 describe("SIGHUP", () => {
-  it("replaces both processes, one after another, while the port is served all the time", async () => {
+  it("leaves both processes if the new one does not start, and then replaces them, one after another, while the port is served all the time", async () => {
     // A process that stops closes connections whose request has not arrived during the drain. On a busy machine, this process
     // may be interrupted for a second after it has connected.
     const server = await startBuilt(site.dir, { ...ENV, WEB_DRAIN_SECONDS: "4" });
     const before = await respondingPids(server, 2);
+    site.write("broken", "");
+    server.signal("SIGHUP");
+    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain("The new process did not start");
+    expect(server.output()).toContain("This release is broken.");
+    expect((await respondingPids(server, 2)).toSorted()).toEqual(before.toSorted());
+    rmSync(site.file("broken"));
+
     const slow = call(server, "slow");
     await expect.poll(() => server.output()).toContain("A slow call has started");
     server.signal("SIGHUP");
     let isRestarting = true;
     const load = (async () => {
       const pids = new Set<number>();
-      for (; isRestarting; await sleep(10)) pids.add(await call(server, "pid")); // 100 new connections a second, not all that fit
+      for (; isRestarting; await sleep(50)) pids.add(await call(server, "pid")); // 20 new connections a second, not all that fit
       return pids;
     })();
     await expect.poll(() => server.output(), { timeout: 60_000 }).toContain("All processes were restarted");
@@ -147,13 +147,13 @@ describe("SIGHUP", () => {
     expect(before.filter(isAlive)).toEqual([]);
     expect(stopSignals(server)).toEqual(["SIGHUP", "SIGHUP"]);
     const { index: firstStop = 0 } = /Stopping a process, because/.exec(server.output()) ?? {};
-    // Three processes had loaded the application when the first one was stopped.
+    // Besides the broken release, three processes had loaded the application when the first one was stopped.
     expect(
       server
         .output()
         .slice(0, firstStop)
         .match(/The application is loaded/g),
-    ).toHaveLength(3);
+    ).toHaveLength(4);
     expect(await server.stop()).toBe(0);
   });
 
@@ -193,21 +193,6 @@ describe("SIGHUP", () => {
       expect(await server.stop()).toBe(0);
       await redis.stop();
     }
-  });
-
-  it("leaves both processes if the new one does not start, and restarts them when it does", async () => {
-    const server = await startBuilt(site.dir, ENV);
-    const before = await respondingPids(server, 2);
-    site.write("broken", "");
-    server.signal("SIGHUP");
-    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain("The new process did not start");
-    expect(server.output()).toContain("This release is broken.");
-    expect((await respondingPids(server, 2)).toSorted()).toEqual(before.toSorted());
-    rmSync(site.file("broken"));
-    server.signal("SIGHUP");
-    await expect.poll(() => server.output(), { timeout: 60_000 }).toContain("All processes were restarted");
-    expect((await respondingPids(server, 2)).filter((pid) => before.includes(pid))).toEqual([]);
-    expect(await server.stop()).toBe(0);
   });
 
   it("exits with 1 if a process had to cut off a call", async () => {
