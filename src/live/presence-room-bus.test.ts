@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { advance, closeRooms, createProcess, faultyStore, memberOf, storeOf, useRoomClock } from "#test/room-processes";
+import { memory, type PresenceStore } from "../backends/index.ts";
+import { STREAM_GRACE_MS } from "./held-pages.ts";
+import { LEASE_MS, RECOVERY_MS } from "./presence-room.ts";
+import { PresenceRooms } from "./presence-rooms.ts";
+
+beforeEach(useRoomClock);
+afterEach(closeRooms);
+
+describe("PresenceRoom: if its bus or its process fails for a while", () => {
+  it("does not store a page again that leaves while a process that was frozen stores its pages again", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const pages = ["alice", "bob", "carol"].map((user) => memberOf(user));
+    const [releaseAlice, releaseBob] = pages.map((page) => first.room.hold(page));
+    await advance(5_000, first, second);
+    first.isFrozen = true;
+    await advance(75_000, first, second);
+    expect(second.users).toEqual([]);
+    first.isFrozen = false;
+    first.faults.restoreMs = 2_000;
+    first.room.tick(performance.now());
+    second.room.hold(memberOf("dave")); // a change, so that the first process reads the members: all of its own are missing
+    await advance(200, second);
+    releaseAlice?.(STREAM_GRACE_MS); // she is being stored again
+    releaseBob?.(STREAM_GRACE_MS); // he would be next
+    await advance(30_000, first, second);
+    expect([first.users, second.users]).toEqual([
+      ["carol", "dave"],
+      ["carol", "dave"],
+    ]);
+  });
+
+  it("does not store a page again whose sign-in ends while it is being stored again", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const pages = ["alice", "bob"].map((user) => memberOf(user));
+    for (const page of pages) first.room.hold(page);
+    await advance(1_000, first, second);
+    first.faults.restoreMs = 2_000;
+    for (const { id } of pages) await store.remove("room", id, "first"); // the bus has lost them
+    await advance(1_000, first, second);
+    for (const user of ["alice", "bob"]) first.room.removeSignIn(`tag of ${user}`);
+    await advance(30_000, first, second);
+    expect([first.users, second.users]).toEqual([[], []]);
+  });
+
+  it("keeps the last list, stale, while the bus is unreachable, and nobody leaves until all have renewed their leases", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const gone = memberOf("gone");
+    first.room.hold(memberOf("alice"));
+    const release = first.room.hold(gone);
+    second.room.hold(memberOf("bob"));
+    await advance(5_000, first, second);
+    first.faults.isUnreachable = second.faults.isUnreachable = true;
+    await advance(12_000, first, second);
+    expect(second.frames.at(-1)).toMatchObject({ stale: true });
+    const { length } = second.frames;
+    release(STREAM_GRACE_MS);
+    await advance(600_000, first, second);
+    expect(second.frames.slice(length)).toEqual([]);
+    expect(second.users).toEqual(["alice", "bob", "gone"]);
+    second.faults.isUnreachable = false;
+    await advance(5_000, first, second); // the other process connects later
+    expect(second.users).toEqual(["alice", "bob", "gone"]);
+    first.faults.isUnreachable = false;
+    await advance(RECOVERY_MS, first, second);
+    expect(second.users).toEqual(["alice", "bob"]);
+    expect(second.frames.at(-1)).not.toHaveProperty("stale");
+    expect(second.frames.flatMap(({ del = [] }) => del)).toEqual(["u:gone"]);
+  });
+
+  it("removes a page that has reported that it is left while the bus was unreachable", async () => {
+    const bus = memory();
+    const { store, faults } = faultyStore(bus.presence as PresenceStore);
+    const process = new PresenceRooms({ bus, store, log: { info() {}, warn() {}, error() {} } });
+    const room = process.open("room");
+    const page = memberOf("alice");
+    const release = room.hold(page);
+    room.hold(memberOf("bob"));
+    await vi.advanceTimersByTimeAsync(5_000);
+    faults.isUnreachable = true;
+    await expect(process.leave("room", page.id)).rejects.toThrow("unreachable");
+    release(STREAM_GRACE_MS);
+    await vi.advanceTimersByTimeAsync(5_000);
+    faults.isUnreachable = false;
+    await vi.advanceTimersByTimeAsync(RECOVERY_MS + STREAM_GRACE_MS);
+    expect((await store.read("room")).map(({ id }) => id)).not.toContain(page.id);
+    expect([...room.list.entries.keys()]).toEqual(["u:bob"]);
+    await process.close();
+  });
+
+  it("stores its pages again, and removes nobody, if the bus has lost its data", async () => {
+    let inner = storeOf();
+    const lost: PresenceStore = {
+      watch: (...args) => inner.watch(...args),
+      renew: (...args) => inner.renew(...args),
+      isEmpty: (...args) => inner.isEmpty(...args),
+      read: (...args) => inner.read(...args),
+      put: (...args) => inner.put(...args),
+      remove: (...args) => inner.remove(...args),
+      setState: (...args) => inner.setState(...args),
+    };
+    const [first, second] = [createProcess(lost, "first"), createProcess(lost, "second")];
+    const alice = memberOf("alice");
+    first.room.hold(alice);
+    second.room.hold(memberOf("bob"));
+    await advance(1_000, first, second);
+    await inner.setState("room", alice.id, '"typing"');
+    await advance(1_000, first, second);
+    inner = storeOf();
+    for (const holder of ["first", "second"]) {
+      await inner.watch("room", { holder, leaseMs: LEASE_MS, listener: () => undefined });
+    }
+    await advance(40_000, first, second);
+    for (const { frames, room } of [first, second]) {
+      expect(frames.flatMap(({ del = [] }) => del)).toEqual([]);
+      expect(JSON.parse(room.fullFrame.json)).toMatchObject({
+        all: [{ user: "alice", state: "typing" }, { user: "bob" }],
+      });
+      expect(room.list.stale).toBe(false);
+    }
+  });
+});
