@@ -1,4 +1,4 @@
-import type { PresenceStore } from "../backends/index.ts";
+import type { PresenceMember, PresenceStore } from "../backends/index.ts";
 import type { PagePlaces } from "./page-places.ts";
 import { memberValue } from "./presence-list.ts";
 import type { VerifiedPresence } from "./presence-token.ts";
@@ -59,6 +59,8 @@ export class HeldPages {
   readonly #held = new Map<string, HeldPage>();
   /** The number of page loads held, by client. */
   readonly #counts = new Map<string, number>();
+  /** The removals of {@link removeOrphans} in progress, by the ids of the pages. */
+  readonly #removals = new Map<string, Promise<void>>();
 
   constructor(options: HeldPagesOptions) {
     this.#options = options;
@@ -159,6 +161,27 @@ export class HeldPages {
     await storing;
   }
 
+  /**
+   * Removes the members that this process has stored and does not hold, of those that are stored, and returns the others. The bus may
+   * store a page after its removal: if the page reports to another process that it is left while it is being stored, and if a NATS
+   * cluster stores a message that it has not confirmed. Nobody else would remove it as long as this process lives.
+   */
+  async removeOrphans(stored: readonly PresenceMember[]): Promise<readonly PresenceMember[]> {
+    const { channel, store, holder } = this.#options;
+    const orphans = stored.filter((member) => member.holder === holder && !this.#held.has(member.id));
+    if (orphans.length === 0) return stored;
+    const removed = new Set<PresenceMember>();
+    for (const orphan of orphans) {
+      const { id } = orphan;
+      if (this.#held.has(id)) continue; // it has connected since
+      const removal = store.remove(channel, id, holder).finally(() => this.#removals.delete(id));
+      this.#removals.set(id, removal);
+      await removal;
+      removed.add(orphan);
+    }
+    return stored.filter((member) => !removed.has(member));
+  }
+
   /** Ends the watches of all sign-ins, and gives up all places. */
   close(): void {
     for (const { unwatchSignIn, releasePlace } of this.#held.values()) {
@@ -196,6 +219,7 @@ export class HeldPages {
     const { id } = held.member;
     try {
       await start();
+      await this.#removals.get(id); // it would remove a page that is stored meanwhile
       while (held.pending && this.#held.get(id) === held) {
         const { pending } = held;
         held.pending = null;

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { advance, closeRooms, createProcess, faultyStore, memberOf, storeOf, useRoomClock } from "#test/room-processes";
 import { memory, type PresenceStore } from "../backends/index.ts";
-import { STREAM_GRACE_MS } from "./held-pages.ts";
+import { POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
+import { memberValue } from "./presence-list.ts";
 import { LEASE_MS, RECOVERY_MS } from "./presence-room.ts";
 import { PresenceRooms } from "./presence-rooms.ts";
 
@@ -122,5 +123,76 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
       });
       expect(room.list.stale).toBe(false);
     }
+  });
+
+  it("removes a page that has reported to another process that it is left, while its own process was storing it", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const [alice, bob] = [memberOf("alice"), memberOf("bob")];
+    for (const page of [alice, bob]) first.room.hold(page);
+    await advance(1_000, first, second);
+    const storing = first.holdBack("put", alice.id);
+    first.room.hold(alice); // a second connection, such as that of the next poll
+    await storing.begun;
+    await store.remove("room", alice.id, null); // by the second process
+    await advance(200, first, second);
+    storing.resume();
+    await advance(1_000, first, second);
+    expect([first.users, second.users]).toEqual([["bob"], ["bob"]]);
+    expect((await store.read("room")).map(({ id }) => id)).toEqual([bob.id]);
+  });
+
+  it("removes a page that the bus has stored after it was removed", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const [alice, bob] = [memberOf("alice"), memberOf("bob")];
+    for (const page of [alice, bob]) first.room.hold(page);
+    await advance(1_000, first, second);
+    const [entry] = await store.read("room");
+    first.room.leaveNow(alice.id);
+    await advance(1_000, first, second);
+    expect(second.users).toEqual(["bob"]);
+    await store.put("room", { id: alice.id, holder: "first", value: entry?.value ?? "" });
+    await advance(1_000, first, second);
+    expect([first.users, second.users]).toEqual([["bob"], ["bob"]]);
+    expect((await store.read("room")).map(({ id }) => id)).toEqual([bob.id]);
+  });
+
+  it("keeps a page that comes back while it is being removed, since it was stored after its removal", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const alice = memberOf("alice");
+    first.room.hold(memberOf("bob"));
+    await advance(1_000, first, second);
+    const removing = first.holdBack("remove", alice.id);
+    await store.put("room", { id: alice.id, holder: "first", value: memberValue(alice) });
+    await advance(1_000, first, second);
+    await removing.begun;
+    first.room.hold(alice);
+    await advance(200, first, second);
+    const { length } = second.frames;
+    removing.resume();
+    await advance(30_000, first, second);
+    expect([first.users, second.users]).toEqual([
+      ["alice", "bob"],
+      ["alice", "bob"],
+    ]);
+    expect(second.frames.slice(length).flatMap(({ del = [] }) => del)).toEqual([]);
+  });
+
+  it("leaves the pages of other processes alone, and its own ones that have no connection for a moment", async () => {
+    const store = storeOf();
+    const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
+    const removals = vi.spyOn(store, "remove");
+    const release = first.room.hold(memberOf("alice"));
+    second.room.hold(memberOf("bob"));
+    await advance(1_000, first, second);
+    release(POLL_GRACE_MS);
+    await advance(50_000, first, second);
+    expect([first.users, second.users]).toEqual([
+      ["alice", "bob"],
+      ["alice", "bob"],
+    ]);
+    expect(removals).not.toHaveBeenCalled();
   });
 });

@@ -250,8 +250,9 @@ export class PresenceRoom {
       await this.#start();
       this.#isDirty = false;
       this.#lastReadMs = performance.now();
-      const members = await this.#options.store.read(this.channel);
+      const stored = await this.#options.store.read(this.channel);
       if (this.#isClosed) return;
+      const members = await this.#pages.removeOrphans(stored);
       await this.#restoreMissing(members);
       this.#show(members);
     } catch (error) {

@@ -10,6 +10,7 @@ import { notificationTests } from "./bus/notifications.ts";
 import { oldestTests } from "./bus/oldest.ts";
 import { type BusFixture, OpenBuses } from "./bus/open-buses.ts";
 import { presenceTests } from "./bus/presence.ts";
+import { presenceRoomTests } from "./bus/presence-room.ts";
 import { publishingTests } from "./bus/publishing.ts";
 import { readingTests } from "./bus/reading.ts";
 
@@ -42,6 +43,7 @@ export function busTests(name: string, start: () => Promise<BusFixture>): void {
     gapTests(getBuses);
     notificationTests(getBuses);
     presenceTests(getBuses);
+    presenceRoomTests(getBuses);
     modelTests(getBuses);
     // These tests delete the stored messages of all tests: they have to run last.
     lossAndCloseTests(getBuses);

@@ -31,6 +31,20 @@ export function memberOf(user: string, tag = `tag of ${user}`): VerifiedPresence
 /** A store whose faults a test controls, on a bus that several processes share. */
 export function faultyStore(inner: PresenceStore) {
   const faults = { isUnreachable: false, /** How long it takes to store a page again. */ restoreMs: 0 };
+  /** The operations that wait, by their names and the ids of pages. Each is called when the operation begins. */
+  const heldBack = new Map<string, () => Promise<void>>();
+  /** Lets an operation on a page wait. @returns a promise that resolves when it has begun, and a function that ends the wait */
+  const holdBack = (operation: "put" | "remove", id: string) => {
+    let begin = () => {};
+    let resume = () => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const waiting = new Promise<void>((resolve) => (resume = resolve));
+    heldBack.set(`${operation} ${id}`, () => {
+      begin();
+      return waiting;
+    });
+    return { begun, resume };
+  };
   const use = () => {
     if (faults.isUnreachable) throw new Error("The bus is unreachable.");
     return inner;
@@ -42,18 +56,22 @@ export function faultyStore(inner: PresenceStore) {
     read: async (...args) => use().read(...args),
     put: async (channel, entry, options) => {
       if (options?.ifAbsent) await new Promise((resolve) => setTimeout(resolve, faults.restoreMs));
+      await heldBack.get(`put ${entry.id}`)?.();
       await use().put(channel, entry, options);
     },
-    remove: async (...args) => use().remove(...args),
+    remove: async (channel, id, holder) => {
+      await heldBack.get(`remove ${id}`)?.();
+      await use().remove(channel, id, holder);
+    },
     setState: async (...args) => use().setState(...args),
   };
-  return { store, faults };
+  return { store, faults, holdBack };
 }
 
 /** One process with a room, whose clock the test advances. */
-export function createProcess(inner: PresenceStore, holder: string) {
-  const { store, faults } = faultyStore(inner);
-  const room = new PresenceRoom("room", {
+export function createProcess(inner: PresenceStore, holder: string, channel = "room") {
+  const { store, faults, holdBack } = faultyStore(inner);
+  const room = new PresenceRoom(channel, {
     ...{ store, holder, places: new PagePlaces() },
     ...{ isReachable: () => true, onBusFailure: () => undefined },
   });
@@ -64,6 +82,7 @@ export function createProcess(inner: PresenceStore, holder: string) {
   return {
     room,
     faults,
+    holdBack,
     frames,
     viewer,
     isFrozen: false,
