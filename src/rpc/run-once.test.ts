@@ -268,6 +268,20 @@ describe("a call of an idempotent function", () => {
     expect(count.runs).toBe(1);
   });
 
+  it("is refused at once as not known if the store has lost its claim and did not keep its outcome", async () => {
+    const write = vi.spyOn(MemoryOutcomes.prototype, "write");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { call, count } = createOnceApp();
+    write.mockImplementationOnce(async function (this: MemoryOutcomes, key) {
+      await this.remove(key);
+      throw new Error("The store did not respond.");
+    });
+    expect((await call("a", KEY)).body).toEqual({ result: "a" });
+    await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(2));
+    expect((await call("a", KEY)).body.error).toMatchObject({ code: "conflict", details: { unknown: true } });
+    expect(count.runs).toBe(1);
+  });
+
   it("keeps small outcomes and no large ones while half of the memory of all outcomes is used [ONCE-16]", async () => {
     const write = vi.spyOn(MemoryOutcomes.prototype, "write");
     onTestFinished(() => void vi.restoreAllMocks());

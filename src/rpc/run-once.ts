@@ -125,7 +125,8 @@ async function giveUp(
   outcomes: Outcomes,
   { record, own }: { readonly record: string; readonly own: string },
 ): Promise<void> {
-  if ((await outcomes.claim(record, own)) === own) await outcomes.write(record, UNKNOWN);
+  const stored = await outcomes.claim(record, own);
+  if (stored === null || stored === own) await outcomes.write(record, UNKNOWN); // null: the claim was lost, and is stored again
 }
 
 /** Returns `null` if this request is the first one of its submission; otherwise the outcome of the first one. */
