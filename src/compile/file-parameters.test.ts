@@ -5,7 +5,7 @@ import { strictSignatures, strictSignaturesWithin } from "./server-code.ts";
 const IMPORT = 'import { server } from "tsweb";\n';
 
 function parametersOf(code: string) {
-  const [signature] = strictSignaturesWithin(readTestModule("src/a.server.ts", IMPORT + code));
+  const [signature] = strictSignaturesWithin(readTestModule("src/a.server.ts", IMPORT + code)).functions;
   return signature?.params ?? [];
 }
 

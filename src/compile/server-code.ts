@@ -65,11 +65,7 @@ export function compileServerModule(code: string, options: { file: string; root:
   if (!isScript(file) || !mayContainDeclarations(code)) return undefined;
   const facts = readModule({ file, code }, options.root.replaceAll("\\", "/"));
   checkModuleAlone(facts);
-  return emitServerCode(
-    facts,
-    addShapes(facts, () => undefined),
-    options.root,
-  );
+  return emitServerCode(facts, strictSignaturesWithin(facts), options.root);
 }
 
 /**
@@ -131,8 +127,8 @@ interface StrictSignatures extends ModuleSignatures {
 }
 
 /** Adds shapes to the signatures of a module, from the types of this module alone. */
-export function strictSignaturesWithin(facts: ModuleFacts): readonly Signature[] {
-  return addShapes(facts, () => undefined).functions;
+export function strictSignaturesWithin(facts: ModuleFacts): ModuleSignatures {
+  return addShapes(facts, () => undefined);
 }
 
 /** The options of {@link strictSignatures}. */

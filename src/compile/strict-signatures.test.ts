@@ -35,7 +35,7 @@ function formatFields({ fields: members, rest }: ObjectFields): string {
 }
 
 function strictSignatureOf(code: string): Signature {
-  const [signature] = strictSignaturesWithin(readTestModule("src/a.server.ts", IMPORT + code));
+  const [signature] = strictSignaturesWithin(readTestModule("src/a.server.ts", IMPORT + code)).functions;
   if (!signature) throw new Error("The code of the test has no server function.");
   return signature;
 }

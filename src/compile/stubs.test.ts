@@ -96,7 +96,7 @@ describe("stubs", () => {
        export const publish = server((title: string, photo?: File) => title);
        export const keyed = server(({ photos }: { photos: File[] }) => photos.length);`,
     );
-    expect(emitStubs({ functions: strictSignaturesWithin(facts) })).toBe(
+    expect(emitStubs(strictSignaturesWithin(facts))).toBe(
       [
         'import { stub, upload } from "tsweb/stub";',
         'export const login = /*#__PURE__*/ stub("login", ["email"]);',
@@ -116,7 +116,7 @@ describe("stubs", () => {
        export const stub_ = server(() => 1);
        export const stream = server(function* () {});`,
     );
-    expect(emitStubs({ functions: strictSignaturesWithin(facts) })).toBe(
+    expect(emitStubs(strictSignaturesWithin(facts))).toBe(
       [
         'import { stream as stream_, stub as stub__, upload as upload_ } from "tsweb/stub";',
         'export const upload = /*#__PURE__*/ stub__("upload", ["file"], undefined, upload_);',

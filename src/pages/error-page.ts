@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext, h, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { RPCError } from "../errors.ts";
 import type { Markup } from "../protocol/index.ts";
+import type { LinkedNode } from "./render-state.ts";
 
 /** The props of an application's error page. */
 export interface ErrorPageProps {
@@ -33,20 +34,20 @@ const TITLES: Readonly<Record<number, string>> = {
 const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated", "rate_limited"]);
 
 /**
- * Returns whether an error is one for the user, with which a page decides its status or that the client signs in. Others are
- * failures of the application.
+ * Returns whether a page has thrown an error for the user: with it, the page sets its own status, or requires a sign-in. Other errors
+ * are failures of the application.
  */
 export function isPageError(error: unknown): error is RPCError {
   return error instanceof RPCError && PAGE_ERRORS.has(error.code);
 }
 
-/** A node with Preact's internal field for its parent, under its minified name. */
-type LinkedNode = VNode & { readonly __?: LinkedNode | null };
-
 /** Whether the error is shown in the place of a part of a page. */
 export const InsidePart = createContext(false);
 
-/** Renders its children in a `<main>`, or in a `<div>` if there is a `<main>` around them, or a page around the part. */
+/**
+ * Renders its children in a `<main>`, or in a `<div>` if there is a `<main>` around them, or a page around the part. Preact calls it
+ * with the component as `this`.
+ */
 function Main(this: { readonly __v: LinkedNode }, { children }: { readonly children?: ComponentChildren }): VNode {
   if (useContext(InsidePart)) return h("div", null, children);
   for (let node = this.__v.__; node; node = node.__) if (node.type === "main") return h("div", null, children);
@@ -56,7 +57,6 @@ function Main(this: { readonly __v: LinkedNode }, { children }: { readonly child
 /** The error page of an application that does not define one. */
 export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
   const request = status === 500 ? h("p", null, ["Request ", h("code", null, id)]) : null;
-  // Preact calls a function component with the component as `this`, which its types omit.
   return h(Main, null, h("h1", null, errorTitle(status)), h("p", null, message), request);
 }
 

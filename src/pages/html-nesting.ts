@@ -8,7 +8,7 @@
  * @see https://html.spec.whatwg.org/multipage/parsing.html#tree-construction
  */
 import { Fragment, type VNode } from "preact";
-import { type ElementLocation, FALLBACK, MarkupError, type RenderState } from "./render-state.ts";
+import { FALLBACK, type LinkedNode, MarkupError, type RenderState } from "./render-state.ts";
 
 /** Why an element cannot be where it is. */
 export interface NestingProblem {
@@ -272,9 +272,6 @@ function isScope({ name, isForeign, containsHtml }: OpenElement): boolean {
 function isMarker({ name, isForeign }: OpenElement): boolean {
   return !isForeign && FORMATTING_MARKERS.has(name);
 }
-
-/** A node with the fields that Preact's types omit: its parent, and its location in development. */
-type LinkedNode = VNode & { readonly __?: LinkedNode | null; readonly __source?: ElementLocation };
 
 /** An element around a node. One around a part has no location. */
 type SurroundingElement = Pick<LinkedNode, "type" | "__source">;

@@ -4,7 +4,7 @@ import { hasWholeParameter, type RequestContext, requireContext } from "../http/
 import { describeUnrenderable, type Markup } from "../protocol/index.ts";
 import { PLACEHOLDER_END, partName, placeholderStart } from "./document.ts";
 import { partPlaceProblem } from "./html-nesting.ts";
-import { FALLBACK, getActiveRender, InsideFallback, MarkupError, type Part } from "./render-state.ts";
+import { FALLBACK, getActiveRender, InsideFallback, type LinkedNode, MarkupError, type Part } from "./render-state.ts";
 import { htmlAround } from "./template-node.ts";
 
 interface LaterProps {
@@ -16,9 +16,6 @@ interface LaterProps {
 
 /** A component of Preact's renderer, with its internal field for its node. */
 type This = { readonly __v?: LinkedNode } | undefined;
-
-/** A node with Preact's internal field for its parent, under its minified name. */
-type LinkedNode = VNode & { readonly __?: LinkedNode | null };
 
 /**
  * A component for a part of a page that the rest of the page does not wait for: the browser shows `fallback` until the part

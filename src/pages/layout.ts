@@ -1,6 +1,7 @@
 import { Fragment, h, isValidElement, type VNode } from "preact";
 import { isPromise, Redirect } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
+import type { LinkedNode } from "./render-state.ts";
 
 /** The result of a layout. */
 export type LayoutResult = Markup | Redirect;
@@ -80,12 +81,13 @@ class Placeholder {
   content: Markup = null;
 }
 
-/** A node with Preact's internal field for the node around it, under its minified name. */
-type LinkedNode = VNode<{ readonly placeholder?: unknown }> & { readonly __?: LinkedNode | null };
-
 /** Returns whether a node that is being rendered is in the markup of the page, and not in that of its layout. */
 export function isInPlaceholder(node: VNode | undefined): boolean {
-  for (let around = node as LinkedNode | null | undefined; around; around = around.__) {
+  for (
+    let around: LinkedNode<{ readonly placeholder?: unknown }> | null | undefined = node;
+    around;
+    around = around.__
+  ) {
     if (around.props?.placeholder instanceof Placeholder) return true;
   }
   return false;

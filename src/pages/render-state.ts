@@ -89,6 +89,12 @@ export interface RenderState {
   location?: ElementLocation | undefined;
 }
 
+/** A node with the fields that Preact's types omit: its parent, under its minified name, and its location in development. */
+export type LinkedNode<P = object> = VNode<P> & {
+  readonly __?: LinkedNode<P> | null;
+  readonly __source?: ElementLocation;
+};
+
 /** The location of an element in the source, as JSX has it in development. Lines and columns start at 1. */
 export interface ElementLocation {
   readonly fileName: string;

@@ -142,7 +142,7 @@ export {
 } from "./query.ts";
 export { scriptUrlAttributes } from "./script-url.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
-export type { NotSendable, Sendable, Serialized, SerializedResult } from "./serialized.ts";
+export type { IsAny, NotSendable, Sendable, Serialized, SerializedResult } from "./serialized.ts";
 export {
   type Coercion,
   endpointKey,

@@ -6,6 +6,7 @@ import { type FunctionLimits, type FunctionRate, functionLimits } from "../limit
 import {
   type Call,
   type CallOptions,
+  type IsAny,
   type NotSendable,
   type Sendable,
   type SerializedResult,
@@ -24,8 +25,6 @@ export type int = number;
 
 /** The annotation of a finite-number parameter: a numeric string is coerced. `number` means the same. */
 export type float = number;
-
-type IsAny<T> = 0 extends 1 & T ? true : false;
 
 /** The return type of a server function: a call of the serialised result, or a stream for a generator. */
 export type CallResult<R> =

@@ -11,8 +11,8 @@ import {
 } from "../http/index.ts";
 import type { PageSettings } from "../pages/index.ts";
 
-/** The content codings of pages, in order of preference. */
-const CODINGS = ["br", "gzip"] as const;
+/** The content codings of pages, and of the build's compressed copies of files, in order of preference. */
+export const CODINGS = ["br", "gzip"] as const;
 
 export type Coding = (typeof CODINGS)[number];
 

@@ -13,6 +13,7 @@ import {
 } from "../files/index.ts";
 import type { HandlerResponse, InboundRequest } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
+import { CODINGS, type Coding } from "./page-compression.ts";
 
 /** The browser's files of a built application. */
 export interface StaticFiles {
@@ -38,13 +39,12 @@ export interface StaticFilesOptions {
 
 const YEAR_SECONDS = 31_536_000;
 
-/** The content codings of the build's compressed copies, in order of preference, and their file extensions. */
-const EXTENSIONS = { br: ".br", gzip: ".gz" } as const;
-const CODINGS = ["br", "gzip"] as const;
+/** The file extensions of the build's compressed copies, by their content codings. */
+const EXTENSIONS: Readonly<Record<Coding, string>> = { br: ".br", gzip: ".gz" };
 
 /** A file as it is sent: itself, or its compressed copy. */
 interface Representation extends OpenFile {
-  readonly coding: (typeof CODINGS)[number] | null;
+  readonly coding: Coding | null;
 }
 
 /**

@@ -15,7 +15,7 @@ const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 export function typedSignature(name: string, params: string, declarations = "", fn = "=> 1"): Signature {
   const text = fn.startsWith("=>") ? `(${params}) ${fn}` : fn.replace("()", `(${params})`);
   const code = `${IMPORT}${declarations}\nexport const ${name} = server(${text});`;
-  const [first] = strictSignaturesWithin(readTestModule(`src/${name}.server.ts`, code));
+  const [first] = strictSignaturesWithin(readTestModule(`src/${name}.server.ts`, code)).functions;
   if (!first) throw new Error(`There is no server function in:\n${code}`);
   return first;
 }

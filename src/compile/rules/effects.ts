@@ -12,6 +12,7 @@ import {
 import {
   CompileError,
   expressionsIn,
+  globalPath,
   type ImportedName,
   isFunctionNode,
   memberName,
@@ -130,15 +131,12 @@ function mayReturn(statement: Node): boolean {
   return found;
 }
 
-const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self"]);
-
 const CONNECTIONS: ReadonlySet<string> = new Set(["WebSocket", "EventSource"]);
 
 /** Returns the message for a call of a global that starts something; `undefined` for other calls. */
 function globalCallMessage({ node, component, scope, isGuarded }: RenderCall): string | undefined {
-  const [root = "", ...members] = memberPath(node.callee) ?? [];
-  if (scope.findValue(root)) return undefined;
-  const path = GLOBAL_OBJECTS.has(root) && members.length > 0 ? members : [root, ...members];
+  const path = globalPath(node.callee, scope);
+  if (!path) return undefined;
   const [name = ""] = path;
   const start = (what: string) => `${what} at each rendering of ${component}${isGuarded ? "" : ", also on the server"}`;
   if (node.type === "NewExpression") {

@@ -2,15 +2,13 @@ import type { ESTree } from "vite";
 import type { ModuleFacts } from "../modules/index.ts";
 import {
   CompileError,
-  memberPath,
+  globalPath,
   type Node,
   nodesOf,
   type Scope,
   type SourceFile,
   unwrapExpression,
 } from "../syntax/index.ts";
-
-const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self"]);
 
 /**
  * Rejects `fetch(url, { body: { … } })`: the object would be sent as the text `[object Object]`, and a list without its
@@ -27,10 +25,7 @@ export function checkFetchBodies({ source, scopes }: ModuleFacts): void {
 }
 
 function isFetch(callee: Node, scope: Scope): boolean {
-  const [root = "", ...members] = memberPath(callee) ?? [];
-  if (scope.findValue(root)) return false;
-  const path = GLOBAL_OBJECTS.has(root) && members.length > 0 ? members : [root, ...members];
-  return path.join(".") === "fetch";
+  return globalPath(callee, scope)?.join(".") === "fetch";
 }
 
 /** Returns the body of a request, if it is an object or a list that is written in its options. */

@@ -48,6 +48,7 @@ export {
 export {
   ancestorsOf,
   type Binding,
+  globalPath,
   type ImportedName,
   nodesOf,
   type PlacedNode,

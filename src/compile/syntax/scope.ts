@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { childrenOf, type Node, specifierName } from "./nodes.ts";
+import { childrenOf, memberPath, type Node, specifierName } from "./nodes.ts";
 
 /** The module and export that an import refers to. `name` is `"*"` for a namespace and `"default"` for a default import. */
 export interface ImportedName {
@@ -60,6 +60,18 @@ export class Scope {
       else names.set(binding.name, declared);
     }
   }
+}
+
+const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self"]);
+
+/**
+ * Returns the names of a chain of members that starts at a global, as {@link memberPath}, without the global object of browsers:
+ * `["fetch"]` for `window.fetch`. Returns `undefined` for a variable of the module, and an empty name for any other expression.
+ */
+export function globalPath(node: Node, scope: Scope): readonly string[] | undefined {
+  const [root = "", ...members] = memberPath(node) ?? [];
+  if (scope.findValue(root)) return undefined;
+  return GLOBAL_OBJECTS.has(root) && members.length > 0 ? members : [root, ...members];
 }
 
 /** A node of a module, with its place in the tree. */
