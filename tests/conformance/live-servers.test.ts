@@ -36,6 +36,7 @@ const SERVERS: Readonly<Record<string, (app: BuiltWireApp) => Promise<LiveServer
   },
   async "of node(app) in Express, below a prefix"({ open }) {
     const app = open("plain", "/shop");
+    // Its type declares a narrower request than that of Node.
     const server = await listen(express().use("/shop", node(app)) as unknown as Parameters<typeof listen>[0]);
     return overHttp(`${server.address}/shop`, server.close);
   },

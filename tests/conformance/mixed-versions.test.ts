@@ -180,7 +180,7 @@ describe("a page of today", () => {
 
   it("with more channels than GET allows waits for a process of today, and receives what was published meanwhile", async () => {
     isOldProcess = true;
-    const { subscribe } = (await import("../../src/browser/subscribe.ts")) as unknown as { subscribe: Subscribe };
+    const { subscribe } = (await import("../../src/browser/subscribe.ts")) as unknown as { subscribe: Subscribe }; // with untyped feeds
     const channels = Array.from({ length: 40 }, (_, n) => `many:${n}`);
     const received = await subscribeAll(subscribe, channels);
     await expect.poll(() => requests.length).toBeGreaterThan(0);

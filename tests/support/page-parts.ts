@@ -45,7 +45,7 @@ export function servePage(
 /** Reads the chunks of a response, as texts. */
 export async function* chunksOf(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) yield decoder.decode(chunk);
+  for await (const chunk of response.body ?? []) yield decoder.decode(chunk);
 }
 
 /** Returns the next of these chunks; an empty text after the last one. */
