@@ -1,43 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { encodeEvent, FakePage, type PageRequest } from "#test/fake-page";
+import { describe, expect, test } from "vitest";
+import { encodeEvent } from "#test/fake-page";
+import {
+  emptyResponse,
+  news,
+  openBarePage,
+  openPage,
+  openPollingPage,
+  page,
+  received,
+  room,
+  usePageWithRoom,
+} from "#test/page-with-room";
 import { unsignedFeed } from "#test/unsigned-feed";
 
-const room = unsignedFeed("room:1", { position: "p.3" });
-const news = unsignedFeed("news", { position: "p.7" });
-
-let page: FakePage;
-let received: unknown[];
-
-beforeEach(async () => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(0);
-  received = [];
-});
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-/** Opens a page with one subscription, and returns its request. */
-async function openPage(options: Parameters<typeof FakePage.open>[0] = {}): Promise<PageRequest> {
-  page = await FakePage.open(options);
-  page.subscribe(room, (message) => received.push(message), { gap: (reason) => received.push(`gap: ${reason}`) });
-  await page.advance();
-  return page.lastRequest;
-}
-
-/** Opens a page whose event streams fail, and returns its first poll. */
-async function openPollingPage(options: Parameters<typeof FakePage.open>[0] = {}): Promise<PageRequest> {
-  (await openPage(options)).fail();
-  await page.waitForRequest();
-  page.lastRequest.fail();
-  await page.waitForRequest();
-  return page.lastRequest;
-}
-
-const emptyResponse = (cursor = "p.3") => ({ events: [], gaps: [], cursor });
+usePageWithRoom();
 
 describe("feeds that the server rejects", () => {
   test.each([400, 403, 414])(
@@ -58,7 +34,7 @@ describe("feeds that the server rejects", () => {
 
 describe("a gap", () => {
   test("in an event stream is reported; other channels continue, and its channel is not requested again", async () => {
-    page = await FakePage.open();
+    await openBarePage();
     page.subscribe(room, (message) => received.push(message), { gap: (reason) => received.push(`gap: ${reason}`) });
     page.subscribe(news, (message) => received.push(`news: ${message}`));
     await page.advance();
@@ -75,7 +51,7 @@ describe("a gap", () => {
   });
 
   test("tells its handler in which time pages reload: 3 seconds, or more if the server says so", async () => {
-    page = await FakePage.open();
+    await openBarePage();
     const gap = (...details: unknown[]) => received.push(details);
     for (const feed of [room, news]) page.subscribe(feed, () => {}, { gap });
     await page.advance();
@@ -110,7 +86,7 @@ describe("a gap", () => {
 
   test("is reported to all listeners even if a handler throws", async () => {
     const error = new Error("an error of the page");
-    page = await FakePage.open();
+    await openBarePage();
     page.subscribe(room, () => {}, {
       gap: () => {
         throw error;
@@ -146,7 +122,7 @@ describe("a gap", () => {
   });
 
   test("can be handled by subscribing with a new feed", async () => {
-    page = await FakePage.open();
+    await openBarePage();
     const fresh = unsignedFeed("room:1", { position: "q.1" });
     page.subscribe(room, () => {}, { gap: () => page.subscribe(fresh, (message) => received.push(message)) });
     await page.advance();
