@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import inspector from "node:inspector";
+import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { waitForEdit } from "./code-files.ts";
 import { CONDITION_FLAG, isChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from "./messages.ts";
 
-/** How long the child may take to stop, in milliseconds. It cannot stop while its event loop is blocked. */
-const STOP_MS = 2_000;
+/** How long the child may take to begin to stop, in milliseconds. It cannot while its event loop is blocked. */
+const BEGIN_STOP_MS = 2_000;
+
+/** How long the child may take to stop, in milliseconds: `on_start` and `on_stop` have 2 seconds each, and Vite is closed. */
+const STOP_MS = 6_000;
 
 /** How long the child may take to stop until a message is printed, in milliseconds. */
 const SLOW_STOP_MS = 500;
@@ -16,7 +20,7 @@ const CHILD = fileURLToPath(new URL("./child.js", import.meta.url));
 
 /**
  * Runs `tsweb dev` in a child process, which can be stopped and started again whatever the application does: an endless
- * loop, `process.exit()`, no memory left. Ctrl-C ends it within 2 seconds.
+ * loop, `process.exit()`, no memory left. Ctrl-C ends it within 2 seconds, or within 6 if it has begun to stop by then.
  *
  * With a debugger (`node --inspect`), it runs in this process: the debugger is attached here, and a breakpoint blocks the
  * application for longer.
@@ -28,7 +32,7 @@ export async function runDev(root: string): Promise<void> {
   if (inspector.url() !== undefined) return (await import("./dev.ts")).dev(root);
   const parent = new DevParent(root);
   process.on("exit", () => parent.kill()); // also after an error here: a blocked child would not notice it
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => parent.stop());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => parent.stop(signal));
   parent.start();
 }
 
@@ -37,7 +41,7 @@ class DevParent {
   #child: ChildProcess | undefined;
   /** The port of the first child, which the next ones use too. */
   #port: number | undefined;
-  /** Whether the child has sent that it stops, because it received a signal itself. */
+  /** Whether the child has sent that it stops, because of this process or of a signal that it received itself. */
   #childStops = false;
   #isStopping = false;
   /** Ends the wait for an edit; `undefined` while there is none. */
@@ -66,14 +70,17 @@ class DevParent {
   }
 
   /** Stops the child, and exits with it. A second time, kills it at once. */
-  stop(): void {
+  stop(signal: NodeJS.Signals): void {
     const child = this.#child;
     if (!child) process.exit(0);
-    if (this.#isStopping) process.exit(1);
+    if (this.#isStopping) process.exit(statusOf(signal));
     this.#isStopping = true;
     if (child.connected) child.send(STOP, () => undefined); // it may have ended by itself
     setTimeout(() => console.error("\nStopping. Press Ctrl-C again to end at once."), SLOW_STOP_MS).unref();
-    setTimeout(() => exitWith(1, "The application did not stop within 2 seconds, and was killed."), STOP_MS).unref();
+    const giveUp = (ms: number) =>
+      exitWith(statusOf(signal), `The application did not stop within ${ms / 1_000} seconds, and was killed.`);
+    setTimeout(() => this.#childStops || giveUp(BEGIN_STOP_MS), BEGIN_STOP_MS).unref();
+    setTimeout(giveUp, STOP_MS, STOP_MS).unref();
   }
 
   /** Kills the child, if there is one. */
@@ -84,8 +91,8 @@ class DevParent {
   #onExit(code: number | null, signal: NodeJS.Signals | null): void {
     this.#child = undefined;
     this.#endWait?.abort();
-    if (this.#isStopping || this.#childStops) process.exit(code ?? 1);
-    if (this.#port === undefined) process.exit(code ?? 1); // it has printed why it could not start
+    const isStarting = this.#port === undefined; // it has printed why it could not start, or was ended by Ctrl-C
+    if (this.#isStopping || this.#childStops || isStarting) process.exit(code ?? statusOf(signal));
     this.#startAfterEdit();
     const reason = signal ? `signal ${signal}` : `exit code ${code}`;
     console.error(
@@ -130,6 +137,11 @@ function readReports(child: ChildProcess, onReport: (report: WatchdogReport) => 
     text = lines.pop() ?? "";
     for (const line of lines) onReport(JSON.parse(line));
   });
+}
+
+/** Returns the exit status of a process that a signal has ended, as shells have it: 130 after Ctrl-C. */
+function statusOf(signal: NodeJS.Signals | null): number {
+  return signal === null ? 1 : 128 + constants.signals[signal];
 }
 
 function exitWith(code: number, message: string): never {
