@@ -8,9 +8,10 @@
 //   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
 //                                      example with and without script; the accounts, chat and board examples also in development; edits
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
-//   npm run matrix -- engines Back     those whose title matches: also for browser, libraries, openapi and metrics
+//   npm run matrix -- engines Back     those whose title matches: also for the other lists of test files
 //   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked;
 //                                      the charts of Recharts
+//   npm run matrix -- dev              all secret files by all notations of their URL, requested from the development server
 //   npm run matrix -- hosts            the wire suite mounted in Koa, Hono, Elysia and H3
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
@@ -39,6 +40,7 @@ const TEST_FILES = {
   browser: BROWSER.map((name) => `tests/browser/${name}.test.ts`),
   engines: ["tests/engines/engines.test.ts"],
   libraries: ["tests/compile/react-libraries.test.ts", "tests/browser/vite-plugins.test.ts"],
+  dev: ["tests/system/dev-files.test.ts"],
   hosts: ["tests/conformance/wire-hosts.test.ts"],
   openapi: ["tests/openapi/documents.test.ts"],
   metrics: ["src/observe/metrics.test.ts"],
