@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
-import { build, type RunningServer, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
+import { build, type RunningServer, runScript, runTsweb, startDev, startNode } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const FILES = {
@@ -70,24 +70,26 @@ const FILES = {
   "scripts/call.ts": `
     import { client, RPCError } from "tsweb/client";
 
-    const shop = client<typeof import("../src/shop.server.ts")>(process.argv[2]!);
-    const { locks } = client<typeof import("../src/locks.server.ts")>(process.argv[2]!);
-    const values: number[] = [];
-    for await (const n of shop.countdown(3)) values.push(n);
-    const before = await shop.whoami().catch((error) => error instanceof RPCError && error.code);
-    await shop.login("ada");
-    console.log(
-      JSON.stringify({
-        sum: await shop.add(1, 2),
-        named: await shop.add.named({ a: "5" }),
-        ordered: await shop.order({ item: "tea" }),
-        values,
-        locks: await locks(),
-        before,
-        after: await shop.whoami(),
-        refused: await shop.refuse().catch(({ code, message, details }) => ({ code, message, details })),
-      }),
-    );
+    for (const address of process.argv.slice(2)) {
+      const shop = client<typeof import("../src/shop.server.ts")>(address);
+      const { locks } = client<typeof import("../src/locks.server.ts")>(address);
+      const values: number[] = [];
+      for await (const n of shop.countdown(3)) values.push(n);
+      const before = await shop.whoami().catch((error) => error instanceof RPCError && error.code);
+      await shop.login("ada");
+      console.log(
+        JSON.stringify({
+          sum: await shop.add(1, 2),
+          named: await shop.add.named({ a: "5" }),
+          ordered: await shop.order({ item: "tea" }),
+          values,
+          locks: await locks(),
+          before,
+          after: await shop.whoami(),
+          refused: await shop.refuse().catch(({ code, message, details }) => ({ code, message, details })),
+        }),
+      );
+    }
   `,
   "scripts/simulate-user.ts": `
     import { visitor } from "tsweb/testing";
@@ -144,39 +146,33 @@ const RESULT = {
   refused: { code: "conflict", message: "Taken.", details: { parameter: "name" } },
 };
 
-describe("a built application", () => {
-  let server: RunningServer;
+describe("an application", () => {
+  let built: RunningServer;
+  let dev: RunningServer;
   beforeAll(async () => {
     await build(site.dir);
-    server = await startBuilt(site.dir, env);
+    built = await startNode(site.dir, ["dist/server.mjs"], env);
+    dev = await startDev(site.dir, env);
   });
-  afterAll(() => server?.stop());
+  afterAll(() => Promise.all([built?.stop(), dev?.stop()]));
 
-  it("can be called by a script that imports only the types of its module", async () => {
-    const output = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
-    expect(lastJson(output)).toEqual(RESULT);
-    expect(output).not.toContain("The application is loaded."); // only the module's types are imported
-  });
-
-  it("does not serve its OpenAPI document", async () => {
-    expect((await fetch(`${server.address}/shop/__web/openapi.json`)).status).toBe(404);
-  });
-});
-
-describe("an application in development", () => {
-  let server: RunningServer;
-  beforeAll(async () => {
-    server = await startDev(site.dir, env);
-  });
-  afterAll(() => server?.stop());
-
-  it("can be called by a script", async () => {
-    const output = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
-    expect(lastJson(output)).toEqual(RESULT);
+  it("can be called by a script that imports only the types of its module, built and in development", async () => {
+    const addresses = [built, dev].map(({ address }) => `${address}/shop`);
+    const output = await runScript(site.dir, ["scripts/call.ts", ...addresses], env);
+    expect(
+      output
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toEqual([RESULT, RESULT]); // no application is loaded
   });
 
-  it("serves its OpenAPI document, with the version of the project", async () => {
-    const response = await fetch(`${server.address}/shop/__web/openapi.json`);
+  it("does not serve its OpenAPI document when it is built", async () => {
+    expect((await fetch(`${built.address}/shop/__web/openapi.json`)).status).toBe(404);
+  });
+
+  it("serves its OpenAPI document in development, with the version of the project", async () => {
+    const response = await fetch(`${dev.address}/shop/__web/openapi.json`);
     expect(response.status).toBe(200);
     const document = await response.json();
     await expectValid(document);
