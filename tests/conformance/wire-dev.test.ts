@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { repository } from "#test/copy-example";
-import { type RunningServer, startDev } from "#test/run-tsweb";
+import { type Environment, type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { assertCloses, callRequest, expectError, expectResult, send } from "./wire/exchange.ts";
-import { COMMON_ENV, type SocketTarget, socketTarget, VARIANT_ENV } from "./wire/index.ts";
+import { COMMON_ENV, type SocketTarget, socketTarget, VARIANT_ENV, type Variant } from "./wire/index.ts";
 import { describeWire } from "./wire.ts";
 
 function copyProject(): TestProject {
@@ -16,21 +16,46 @@ function copyProject(): TestProject {
   return project;
 }
 
+/** Configurations that do not affect the cases of each other: one server has all of them. */
+const TOGETHER: readonly Variant[] = ["csrf", "proxy", "secure"];
+
+/** The project, and the server of the configuration `plain`, which both suites use. */
+let project: TestProject;
+let plain: RunningServer;
+let target: SocketTarget;
+
+beforeAll(async () => {
+  project = copyProject();
+  plain = await startDev(project.dir, COMMON_ENV);
+  target = socketTarget(plain.address);
+  await expectResult(target, "ping");
+});
+afterAll(async () => {
+  target?.close();
+  await plain?.stop();
+  project?.remove();
+});
+
 describeWire(
   "of the development server",
   async () => {
-    const project = copyProject();
     const resources: { close(): unknown }[] = [];
+    const start = async (env: Environment) => {
+      const server = await startDev(project.dir, { ...COMMON_ENV, ...env });
+      const target = socketTarget(server.address);
+      resources.push(target, { close: () => server.stop() });
+      return target;
+    };
+    let together: Promise<SocketTarget> | undefined;
     return {
       async open(variant) {
-        const server = await startDev(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant] });
-        const target = socketTarget(server.address);
-        resources.push(target, { close: () => server.stop() });
-        return target;
+        if (variant === "plain") return target;
+        if (!TOGETHER.includes(variant)) return start(VARIANT_ENV[variant]);
+        together ??= start(Object.assign({}, ...TOGETHER.map((each) => VARIANT_ENV[each])));
+        return together;
       },
       async close() {
         for (const resource of resources) await resource.close();
-        project.remove();
       },
     };
   },
@@ -38,22 +63,6 @@ describeWire(
 );
 
 describe("the development server", () => {
-  let project: TestProject;
-  let server: RunningServer;
-  let target: SocketTarget;
-
-  beforeAll(async () => {
-    project = copyProject();
-    server = await startDev(project.dir, COMMON_ENV);
-    target = socketTarget(server.address);
-    await expectResult(target, "ping");
-  });
-  afterAll(async () => {
-    target?.close();
-    await server?.stop();
-    project?.remove();
-  });
-
   const untilStatus = (status: number) =>
     vi.waitFor(async () => expect((await send(target, { path: "/" })).status).toBe(status), 60_000);
 
