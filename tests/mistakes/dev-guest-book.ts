@@ -20,16 +20,18 @@ export function waitUntil(check: () => Promise<void>): Promise<void> {
   return vi.waitFor(check, WAITING);
 }
 
+/** An edit has its effect after half a second, so that the server is rarely asked before. */
+const UNTIL_EFFECT = { timeout: 60_000, interval: 250 };
+
 /** The page of a new user, and what its console has shown. */
 export interface OpenPage {
   readonly page: Page;
   readonly console: readonly string[];
-  /** Ends what runs in the page. */
-  leave(): Promise<void>;
 }
 
-/** A mistake whose files are not restored yet. */
+/** The mistake in the files of the guest book. */
 interface CurrentMistake {
+  readonly edits: readonly Edit[];
   readonly files: readonly string[];
   restore(): void;
 }
@@ -43,7 +45,9 @@ export class DevGuestBook {
   /** The page of all users, one after the other: each page would start a process of Chromium. */
   readonly #page: Page;
   #console: string[] = [];
-  #mistake: CurrentMistake = NO_MISTAKE;
+  #mistake: CurrentMistake = { edits: [], files: [], restore: () => undefined };
+  /** The length of the terminal's output before the mistake was made; `undefined` once it is read. */
+  #outputBefore: number | undefined;
 
   private constructor(project: TestProject, server: RunningServer, page: Page) {
     this.#project = project;
@@ -75,14 +79,22 @@ export class DevGuestBook {
     return code;
   }
 
-  /** Returns the empty page of a new user. The previous one must have left it. */
+  /** Returns the empty page of a new user. */
   async newPage(): Promise<OpenPage> {
+    await this.leavePage();
     await this.#context.clearCookies();
-    this.#console = [];
-    return { page: this.#page, console: this.#console, leave: () => this.#leavePage() };
+    return this.samePage();
   }
 
-  async #leavePage(): Promise<void> {
+  /** Returns the page that is open, with an empty console. */
+  samePage(): OpenPage {
+    this.#console = [];
+    return { page: this.#page, console: this.#console };
+  }
+
+  /** Ends what runs in the page. */
+  async leavePage(): Promise<void> {
+    if (this.#page.url() === "about:blank") return;
     // The page may be loading itself again, and then has another document.
     await vi.waitFor(() => this.#page.evaluate(() => sessionStorage.clear()), 30_000);
     await this.#page.goto("about:blank");
@@ -95,13 +107,14 @@ export class DevGuestBook {
     return unescapeHtml(markup.replace(/<[^>]*>/g, "\n"));
   }
 
-  /** Returns a function that returns what the terminal shows since this call. */
+  /** Returns a function that returns what the terminal shows since the last mistake was made, the next time since the call. */
   terminalReader(): () => Promise<string> {
-    const { length } = this.#server.output();
-    return async () => this.#server.output().slice(length).replace(ANSI, "");
+    const start = this.#outputBefore ?? this.#server.output().length;
+    this.#outputBefore = undefined;
+    return async () => this.#server.output().slice(start).replace(ANSI, "");
   }
 
-  /** Returns a function that returns what is shown in a place since this call. */
+  /** Returns a function that returns what is shown in a place. */
   readerOf(place: Exclude<DevelopmentPlace, "page">, { page, console }: OpenPage): () => Promise<string> {
     switch (place) {
       case "overlay":
@@ -113,36 +126,33 @@ export class DevGuestBook {
     }
   }
 
-  /** Restores the files of the last mistake, makes the next one, and waits until pages show the effect. */
+  /**
+   * Restores the files of the last mistake, makes the next one, and waits until pages show the effect. Does nothing if it was made
+   * for the previous row.
+   */
   async makeMistake(edits: readonly Edit[]): Promise<void> {
-    const { files, restore } = this.#mistake;
+    const last = this.#mistake;
+    if (edits === last.edits) return;
     // A new image is no edit: no module contains it yet.
-    const edited = edits.map(({ file }) => file).filter((file) => !file.endsWith(".svg"));
-    await this.#change(new Set([...files, ...edited]), () => {
-      restore();
-      this.#mistake = NO_MISTAKE;
-      this.#mistake = { files: edited, restore: makeMistake(this.#project, edits) };
+    const files = edits.map(({ file }) => file).filter((file) => !file.endsWith(".svg"));
+    this.#outputBefore = this.#server.output().length;
+    await this.#change(new Set([...last.files, ...files]), () => {
+      last.restore();
+      this.#mistake = { edits, files, restore: makeMistake(this.#project, edits) };
     });
-  }
-
-  /** Restores the files of the last mistake, and waits until that has taken effect. */
-  async restore(): Promise<void> {
-    const { files, restore } = this.#mistake;
-    this.#mistake = NO_MISTAKE;
-    await this.#change(new Set(files), restore);
   }
 
   /** Changes files, and waits until the development server has detected the change of each, and until it has taken effect. */
   async #change({ size: files }: ReadonlySet<string>, changeFiles: () => void): Promise<void> {
     const before = Number.parseInt(await this.#edits(), 10);
     changeFiles();
-    await waitUntil(async () => {
+    await vi.waitFor(async () => {
       const edits = await this.#edits();
       const detected = Number.parseInt(edits, 10) - before;
       if (detected < files) throw new Error(`The development server has detected ${detected} of ${files} edits.`);
       // Before, Vite may reload a page that is opened.
       if (edits.endsWith("+")) throw new Error("The edit has not taken effect.");
-    });
+    }, UNTIL_EFFECT);
   }
 
   /** Returns the number of edits that the development server has detected, with a `+` while the last has no effect yet. */
@@ -150,8 +160,6 @@ export class DevGuestBook {
     return (await fetch(`${this.#server.address}/__web/dev/@tsweb/edits`)).text();
   }
 }
-
-const NO_MISTAKE: CurrentMistake = { files: [], restore: () => undefined };
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
 const ANSI = /\u001b\[[0-9;]*m/g;

@@ -1,9 +1,8 @@
 /**
- * The mistakes that the development server and the browser report: in a few guest books, each on a development server of its
- * own, and in one Chromium. On one server, a mistake is made after the other.
+ * The mistakes that the development server and the browser report: one after the other in a guest book on one development server.
+ * Rows that share their edits are asserted after one save.
  */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { launch } from "../browser/chromium.ts";
 import { sign, waitForHydration } from "./acts.ts";
 import { DEVELOPMENT, DevGuestBook, waitUntil } from "./dev-guest-book.ts";
@@ -17,69 +16,42 @@ const needsBrowser = ({ places, act }: Mistake) => !places.includes("page") && !
 /** Those that need a browser first: fewer changes between both. */
 const rows = rowsWith(...DEVELOPMENT).toSorted((one, other) => Number(needsBrowser(other)) - Number(needsBrowser(one)));
 
-/** The number of development servers. One waits for the effect of an edit while the other works. */
-const SERVERS = 2;
-
-let browser: Browser;
-/** The guest books in which no mistake is made at the moment. */
-const available: DevGuestBook[] = [];
+let guestBook: DevGuestBook;
 
 beforeAll(async () => {
-  browser = await launch();
-  for (let count = 0; count < SERVERS; count++) available.push(await DevGuestBook.start(browser));
+  const browser = await launch();
+  guestBook = await DevGuestBook.start(browser);
+  return async () => {
+    await browser.close();
+    expect(await guestBook.stop()).toBe(0);
+  };
 });
 
-afterAll(async () => {
-  await browser?.close();
-  const codes = await Promise.all(available.map((guestBook) => guestBook.stop()));
-  expect(codes).toEqual(Array.from({ length: SERVERS }, () => 0));
+it("shows no message without a mistake", async () => {
+  const { page, console } = await guestBook.newPage();
+  const readTerminal = guestBook.terminalReader();
+  expect((await page.goto("/"))?.status()).toBe(200);
+  await sign(page, "Ada");
+  await page.locator("li", { hasText: "Ada" }).waitFor();
+  expect(await page.locator("vite-error-overlay").count()).toBe(0);
+  expect(console.filter((text) => !/^(\[vite\]|Clear-Site-Data header)/.test(text))).toEqual([]);
+  expect((await readTerminal()).replace(/.* \[vite\] \(ssr\) connected\.\n/, "")).toBe("");
 });
 
-/** The tests that wait for one. */
-const waiting: ((guestBook: DevGuestBook) => void)[] = [];
-
-/** Calls a function with a guest book that no other test uses. */
-async function withGuestBook(use: (guestBook: DevGuestBook) => Promise<void>): Promise<void> {
-  const guestBook = available.shift() ?? (await new Promise<DevGuestBook>((resolve) => waiting.push(resolve)));
-  try {
-    await use(guestBook);
-  } finally {
-    const next = waiting.shift();
-    if (next) next(guestBook);
-    else available.push(guestBook);
-  }
-}
-
-it("shows no message without a mistake", () =>
-  withGuestBook(async (guestBook) => {
-    const opened = await guestBook.newPage();
-    const { page, console } = opened;
-    const readTerminal = guestBook.terminalReader();
-    expect((await page.goto("/"))?.status()).toBe(200);
-    await sign(page, "Ada");
-    await page.locator("li", { hasText: "Ada" }).waitFor();
-    expect(await page.locator("vite-error-overlay").count()).toBe(0);
-    expect(console.filter((text) => !/^(\[vite\]|Clear-Site-Data header)/.test(text))).toEqual([]);
-    expect((await readTerminal()).replace(/.* \[vite\] \(ssr\) connected\.\n/, "")).toBe("");
-    await opened.leave();
-  }));
-
-it("shows no message for errors that the page handles, and for those of others", () =>
-  withGuestBook(async (guestBook) => {
-    const opened = await guestBook.newPage();
-    const { page } = opened;
-    const readTerminal = guestBook.terminalReader();
-    await page.goto("/");
-    await waitForHydration(page);
-    await page.evaluate(causeHandledErrors);
-    const overlay = page.locator("vite-error-overlay .message");
-    await waitUntil(async () => expect(await overlay.allInnerTexts()).toEqual(["Error: The last error"]));
-    // Rejections are reported later than errors, so another one follows.
-    await page.evaluate(() => void Promise.reject(new Error("The last rejection")));
-    await waitUntil(async () => expect(await readTerminal()).toContain("The last rejection"));
-    expect(await readTerminal()).not.toMatch(/handled|foreign|cancelled|Script error|ResizeObserver/);
-    await opened.leave();
-  }));
+it("shows no message for errors that the page handles, and for those of others", async () => {
+  const { page } = await guestBook.newPage();
+  const readTerminal = guestBook.terminalReader();
+  await page.goto("/");
+  await waitForHydration(page);
+  await page.evaluate(causeHandledErrors);
+  const overlay = page.locator("vite-error-overlay .message");
+  await waitUntil(async () => expect(await overlay.allInnerTexts()).toEqual(["Error: The last error"]));
+  // Rejections are reported later than errors, so another one follows.
+  await page.evaluate(() => void Promise.reject(new Error("The last rejection")));
+  await waitUntil(async () => expect(await readTerminal()).toContain("The last rejection"));
+  expect(await readTerminal()).not.toMatch(/handled|foreign|cancelled|Script error|ResizeObserver/);
+  await guestBook.leavePage();
+});
 
 /** Runs in the page: causes errors that are no mistakes of the application, and one that is. */
 async function causeHandledErrors(): Promise<void> {
@@ -109,19 +81,20 @@ it("has at least 100 mistakes, each with a description of its own", () => {
   expect(descriptions).toEqual([...new Set(descriptions)]);
 });
 
-describe.concurrent("a mistake", () => {
+describe("a mistake", () => {
   it.each(rows.map((row) => [row.mistake, row] as const))("gets a message: %s", (_mistake, row) =>
-    withGuestBook((guestBook) => (needsBrowser(row) ? expectInBrowser : expectOfServer)(guestBook, row)),
+    (needsBrowser(row) ? expectInBrowser : expectOfServer)(row),
   );
 });
 
-/** Makes a mistake, and requests the page. The next mistake restores the files: the server loads the program half as often. */
-async function expectOfServer(guestBook: DevGuestBook, row: Mistake): Promise<void> {
+/** Makes a mistake, and requests the page. */
+async function expectOfServer(row: Mistake): Promise<void> {
   expect(row.act).toBeUndefined();
   expect(row.places).not.toContain("overlay");
   expect(row.places).not.toContain("console");
-  const readTerminal = guestBook.terminalReader();
+  await guestBook.leavePage();
   await guestBook.makeMistake(row.edits);
+  const readTerminal = guestBook.terminalReader();
   const read = () => guestBook.readPage(row.path ?? "/");
   if (row.places.includes("page")) await waitUntil(async () => requireMessage(row, "page", await read()));
   else await read();
@@ -129,27 +102,30 @@ async function expectOfServer(guestBook: DevGuestBook, row: Mistake): Promise<vo
     await waitUntil(async () => requireMessage(row, "terminal", await readTerminal()));
 }
 
-/** Makes a mistake, opens the page in a browser and acts, until the message appears everywhere. */
-async function expectInBrowser(guestBook: DevGuestBook, row: Mistake): Promise<void> {
-  await guestBook.restore(); // a page must not report the last mistake
-  const opened = await guestBook.newPage();
+/** The last row whose message was shown in the browser. Its page is still open. */
+let shown: Mistake | undefined;
+
+/**
+ * Makes a mistake, opens the page in a browser and acts, until the message appears everywhere. The page stays open for the next row
+ * that is about the same page of the same guest book.
+ */
+async function expectInBrowser(row: Mistake): Promise<void> {
+  const isOpen = shown?.edits === row.edits && shown.path === row.path;
+  shown = undefined;
+  if (!isOpen) await guestBook.leavePage(); // a page must not report the last mistake
+  await guestBook.makeMistake(row.edits);
+  const opened = isOpen ? guestBook.samePage() : await guestBook.newPage();
   const readers = (["overlay", "terminal", "console"] as const)
     .filter((place) => row.places.includes(place))
-    .map((place) => ({
-      place,
-      read: guestBook.readerOf(place, opened),
-    }));
-  await guestBook.makeMistake(row.edits);
-  try {
-    await opened.page.goto(row.path ?? "/");
-    await row.act?.(opened.page);
-    await waitUntil(async () => {
-      for (const { place, read } of readers) requireMessage(row, place, await read());
-    });
-  } finally {
-    await opened.leave();
-    await guestBook.restore();
-  }
+    .map((place) => ({ place, read: guestBook.readerOf(place, opened) }));
+  if (isOpen)
+    await opened.page.keyboard.press("Escape"); // closes the overlay
+  else await opened.page.goto(row.path ?? "/");
+  await row.act?.(opened.page);
+  await waitUntil(async () => {
+    for (const { place, read } of readers) requireMessage(row, place, await read());
+  });
+  shown = row;
 }
 
 /** @throws Error with what the message of a mistake lacks, and the message */

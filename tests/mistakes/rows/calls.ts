@@ -1,32 +1,44 @@
 import { sign } from "../acts.ts";
 import type { Mistake } from "../mistake.ts";
 
-/** A call in the event handler of the view, whose error nothing catches. */
-function call(mistake: string, code: string, says: string, fix: string): Mistake {
-  return {
+/** A row that shares its edits with others: the code is what it adds to theirs. */
+interface SharedRow {
+  readonly mistake: string;
+  readonly code: string;
+  readonly says: string;
+  readonly fix: string;
+}
+
+/** Calls in the event handler of the view, whose errors nothing catches. The name that the user types chooses one. */
+function calls(rows: readonly SharedRow[]): Mistake[] {
+  const code = rows.map((row, index) => `if (book.name === "${index}") { ${row.code} }`).join(" ");
+  const edits = [
+    { file: "src/guest-book.tsx", from: "event.preventDefault();", to: `event.preventDefault();\n    ${code}` },
+  ];
+  return rows.map(({ mistake, says, fix }, index) => ({
     mistake,
-    edits: [
-      { file: "src/guest-book.tsx", from: "event.preventDefault();", to: `event.preventDefault();\n    ${code}` },
-    ],
-    act: (page) => sign(page),
+    edits,
+    act: (page) => sign(page, String(index)),
     places: ["overlay", "terminal"],
     at: "src/guest-book.tsx:9",
     says,
     fix,
-  };
+  }));
 }
 
-/** A result of the function, whose error the view catches. */
-function result(mistake: string, code: string, says: string, fix: string): Mistake {
-  return {
+/** Results of the function, whose errors the view catches. The name that the user types chooses one. */
+function results(rows: readonly SharedRow[]): Mistake[] {
+  const code = rows.map((row, index) => `name === "${index}" ? (${row.code}) : `).join("");
+  const edits = [{ file: "src/guests.server.ts", from: "return everyone();", to: `return ${code}everyone();` }];
+  return rows.map(({ mistake, says, fix }, index) => ({
     mistake,
-    edits: [{ file: "src/guests.server.ts", from: "return everyone();", to: `return ${code};` }],
-    act: (page) => sign(page),
+    edits,
+    act: (page) => sign(page, String(index)),
     places: ["terminal"],
     at: "src/guests.server.ts:9",
     says: `sign (src/guests.server.ts:9): ${says}`,
     fix,
-  };
+  }));
 }
 
 /** A further function that `tsc` rejects. */
@@ -48,103 +60,112 @@ function type(mistake: string, fn: string, says: string, fix: string): Mistake {
 }
 
 export const mistakes: readonly Mistake[] = [
-  call(
-    "passes a Set to a server function",
-    "await sign(new Set([book.name]) as any);",
-    "sign: name: a Set cannot be sent",
-    "Use an array: [...name]",
-  ),
-  call(
-    "passes an object with a Map to a server function",
-    "await sign({ tags: new Map() } as any);",
-    "sign: name.tags: a Map cannot be sent",
-    "Use an object: Object.fromEntries(tags)",
-  ),
-  call(
-    "passes a FormData to a server function",
-    "await sign(new FormData(event.currentTarget as HTMLFormElement) as any);",
-    "sign: name: a FormData cannot be sent",
-    "<form action={sign}>",
-  ),
-  call(
-    "passes a function to a server function",
-    "await sign((() => 1) as any);",
-    "sign: name: a function cannot be sent",
-    "Call it first",
-  ),
-  call(
-    "passes a promise to a server function",
-    "await sign(Promise.resolve(book.name) as any);",
-    "sign: name: a promise cannot be sent",
-    "await name",
-  ),
-  call(
-    "passes NaN to a server function",
-    'await sign(Number("x") as any);',
-    "sign: name: NaN cannot be sent",
-    "Check the number first",
-  ),
-  call(
-    "passes a bigint to a server function",
-    "await sign(1n as any);",
-    "sign: name: a bigint cannot be sent",
-    "String(name)",
-  ),
-  call(
-    "passes a file to a parameter of another type",
-    'await sign(new File(["a"], "a.txt") as any);',
-    "sign: name: a File cannot be sent",
-    "a parameter that is declared as File",
-  ),
-  call(
-    "passes the event to a server function",
-    "await sign(event as any);",
-    "sign: name: an event cannot be sent",
-    "() => sign(…)",
-  ),
-  call(
-    "passes an instance with private fields to a server function",
-    "await sign(new (class Cart { #a = 1; get a() { return this.#a; } })() as any);",
-    "sign: name: an instance of Cart cannot be sent",
-    "Pass a plain object",
-  ),
-  call(
-    "passes an object that contains itself to a server function",
-    "const me: any = {}; me.self = me; await sign(me);",
-    "sign: name.self: an object that contains itself cannot be sent",
-    "Pass only the fields",
-  ),
-  call(
-    "passes a server function to map, which calls it with three arguments",
-    'await Promise.all(["Ada"].map(sign as any));',
-    "sign received 3 arguments, but takes at most 1: sign(name)",
-    "Write (name) => sign(name)",
-  ),
-  call("leaves out an argument", "await (sign as any)();", "name is missing", "sign(name)"),
-  result(
-    "returns a Response from a server function",
-    'new Response("a") as never',
-    "the value cannot be sent: it is a Response",
-    "return the Response from a route()",
-  ),
-  result(
-    "returns a file in an object",
-    '{ photo: new File(["a"], "a.txt") } as never',
-    "photo cannot be sent: it is a File",
-    "send_file()",
-  ),
-  result(
-    "returns an instance with private fields",
-    "new (class Cart { #a = 1; get a() { return this.#a; } })() as never",
-    "the value cannot be sent: it is an instance of Cart that has no fields",
-    "Return a plain object",
-  ),
-  result(
-    "returns a promise inside an object",
-    "{ guests: everyone() } as never",
-    "guests cannot be sent: it is a promise",
-    "await it first",
-  ),
+  ...calls([
+    {
+      mistake: "passes a Set to a server function",
+      code: "await sign(new Set([book.name]) as any);",
+      says: "sign: name: a Set cannot be sent",
+      fix: "Use an array: [...name]",
+    },
+    {
+      mistake: "passes an object with a Map to a server function",
+      code: "await sign({ tags: new Map() } as any);",
+      says: "sign: name.tags: a Map cannot be sent",
+      fix: "Use an object: Object.fromEntries(tags)",
+    },
+    {
+      mistake: "passes a FormData to a server function",
+      code: "await sign(new FormData(event.currentTarget as HTMLFormElement) as any);",
+      says: "sign: name: a FormData cannot be sent",
+      fix: "<form action={sign}>",
+    },
+    {
+      mistake: "passes a function to a server function",
+      code: "await sign((() => 1) as any);",
+      says: "sign: name: a function cannot be sent",
+      fix: "Call it first",
+    },
+    {
+      mistake: "passes a promise to a server function",
+      code: "await sign(Promise.resolve(book.name) as any);",
+      says: "sign: name: a promise cannot be sent",
+      fix: "await name",
+    },
+    {
+      mistake: "passes NaN to a server function",
+      code: 'await sign(Number("x") as any);',
+      says: "sign: name: NaN cannot be sent",
+      fix: "Check the number first",
+    },
+    {
+      mistake: "passes a bigint to a server function",
+      code: "await sign(1n as any);",
+      says: "sign: name: a bigint cannot be sent",
+      fix: "String(name)",
+    },
+    {
+      mistake: "passes a file to a parameter of another type",
+      code: 'await sign(new File(["a"], "a.txt") as any);',
+      says: "sign: name: a File cannot be sent",
+      fix: "a parameter that is declared as File",
+    },
+    {
+      mistake: "passes the event to a server function",
+      code: "await sign(event as any);",
+      says: "sign: name: an event cannot be sent",
+      fix: "() => sign(…)",
+    },
+    {
+      mistake: "passes an instance with private fields to a server function",
+      code: "await sign(new (class Cart { #a = 1; get a() { return this.#a; } })() as any);",
+      says: "sign: name: an instance of Cart cannot be sent",
+      fix: "Pass a plain object",
+    },
+    {
+      mistake: "passes an object that contains itself to a server function",
+      code: "const me: any = {}; me.self = me; await sign(me);",
+      says: "sign: name.self: an object that contains itself cannot be sent",
+      fix: "Pass only the fields",
+    },
+    {
+      mistake: "passes a server function to map, which calls it with three arguments",
+      code: 'await Promise.all(["Ada"].map(sign as any));',
+      says: "sign received 3 arguments, but takes at most 1: sign(name)",
+      fix: "Write (name) => sign(name)",
+    },
+    {
+      mistake: "leaves out an argument",
+      code: "await (sign as any)();",
+      says: "name is missing",
+      fix: "sign(name)",
+    },
+  ]),
+  ...results([
+    {
+      mistake: "returns a Response from a server function",
+      code: 'new Response("a") as never',
+      says: "the value cannot be sent: it is a Response",
+      fix: "return the Response from a route()",
+    },
+    {
+      mistake: "returns a file in an object",
+      code: '{ photo: new File(["a"], "a.txt") } as never',
+      says: "photo cannot be sent: it is a File",
+      fix: "send_file()",
+    },
+    {
+      mistake: "returns an instance with private fields",
+      code: "new (class Cart { #a = 1; get a() { return this.#a; } })() as never",
+      says: "the value cannot be sent: it is an instance of Cart that has no fields",
+      fix: "Return a plain object",
+    },
+    {
+      mistake: "returns a promise inside an object",
+      code: "{ guests: everyone() } as never",
+      says: "guests cannot be sent: it is a promise",
+      fix: "await it first",
+    },
+  ]),
   type(
     "declares a parameter as Date",
     "(at: Date) => at.getTime()",

@@ -1,14 +1,26 @@
 import { waitForHydration } from "../acts.ts";
 import type { Edit, Mistake } from "../mistake.ts";
-
-const VIEW = "src/guest-book.tsx";
-const GUESTS = "src/guests.server.ts";
+import { GUESTS, VIEW, variantRows, viewVariants } from "./guest-book-edits.ts";
 
 /** Replaces the form's start tag in the view, in line 18. */
 const form = (to: string): Edit => ({ file: VIEW, from: "<form onSubmit={submit}>", to });
 const field = (to: string): Edit => ({ file: VIEW, from: '<p role="alert">{book.error}</p>', to });
 
 const ACTION = "<form action={sign}>";
+
+/** Rows about the form with fields, one for each row, which all are in line 21. */
+const fieldRows = (
+  rows: readonly (Pick<Mistake, "mistake" | "says" | "fix"> & { field: string })[],
+  more: readonly Edit[],
+) =>
+  variantRows(rows, [
+    ...viewVariants(
+      rows.map((row) => row.field),
+      (expression) => field(`{${expression}}`),
+    ),
+    form(ACTION),
+    ...more,
+  ]).map((row): Mistake => ({ ...row, places: ["terminal"], at: `${VIEW}:18` }));
 
 export const mistakes: readonly Mistake[] = [
   {
@@ -67,14 +79,6 @@ export const mistakes: readonly Mistake[] = [
     fix: "so that every submission is refused",
   },
   {
-    mistake: "misspells the name of a field",
-    edits: [form(ACTION), field('<input name="nmae" /><input type="hidden" name="name" />')],
-    places: ["terminal"],
-    at: `${VIEW}:18`,
-    says: 'has a field "nmae" that is no parameter, so it is ignored',
-    fix: "Parameters: name.",
-  },
-  {
     mistake: "has a text field for a file",
     edits: [
       form(ACTION),
@@ -89,14 +93,6 @@ export const mistakes: readonly Mistake[] = [
     at: `${VIEW}:18`,
     says: 'has a text in the field "file", but the parameter is a File',
     fix: 'Use <input type="file" name="file" />.',
-  },
-  {
-    mistake: "has a file field for a text",
-    edits: [form(ACTION), field('<input type="file" name="name" />')],
-    places: ["terminal"],
-    at: `${VIEW}:18`,
-    says: 'has a file in the field "name", but the parameter is string',
-    fix: "Declare it as name: File, or File[].",
   },
   {
     mistake: "returns an error to a form that shows no result",
@@ -132,30 +128,6 @@ export const mistakes: readonly Mistake[] = [
     fix: 'Is it name="name"?',
   },
   {
-    mistake: "has radio buttons without a value",
-    edits: [
-      form(ACTION),
-      field('<input name="name" type="radio" />'),
-      { file: GUESTS, from: "async (name: string) =>", to: 'async (name: "Ada" | "Grace") =>' },
-    ],
-    places: ["terminal"],
-    at: `${VIEW}:18`,
-    says: 'has a radio button "name" that sends "on", which is always refused, for the parameter name, which is declared as "Ada" | "Grace"',
-    fix: 'Give it a value: <input type="radio" value="…" />.',
-  },
-  {
-    mistake: "has an option whose text the function refuses",
-    edits: [
-      form(ACTION),
-      field('<select name="name"><option>ada</option></select>'),
-      { file: GUESTS, from: "async (name: string) =>", to: 'async (name: "Ada" | "Grace") =>' },
-    ],
-    places: ["terminal"],
-    at: `${VIEW}:18`,
-    says: 'has an option of <select name="name"> that sends "ada", which is always refused',
-    fix: 'Give it a value: <option value="…">ada</option>.',
-  },
-  {
     mistake: "shows no error of the handle of a form",
     edits: [
       { file: VIEW, from: "import { RPCError,", to: "import { form, RPCError," },
@@ -173,4 +145,38 @@ export const mistakes: readonly Mistake[] = [
     says: "The form of sign was refused",
     fix: '`<p role="alert">{handle.error?.message}</p>`',
   },
+  ...fieldRows(
+    [
+      {
+        mistake: "misspells the name of a field",
+        field: '<><input name="nmae" /><input type="hidden" name="name" /></>',
+        says: 'has a field "nmae" that is no parameter, so it is ignored',
+        fix: "Parameters: name.",
+      },
+      {
+        mistake: "has a file field for a text",
+        field: '<input type="file" name="name" />',
+        says: 'has a file in the field "name", but the parameter is string',
+        fix: "Declare it as name: File, or File[].",
+      },
+    ],
+    [],
+  ),
+  ...fieldRows(
+    [
+      {
+        mistake: "has radio buttons without a value",
+        field: '<input name="name" type="radio" />',
+        says: 'has a radio button "name" that sends "on", which is always refused, for the parameter name, which is declared as "Ada" | "Grace"',
+        fix: 'Give it a value: <input type="radio" value="…" />.',
+      },
+      {
+        mistake: "has an option whose text the function refuses",
+        field: '<select name="name"><option>ada</option></select>',
+        says: 'has an option of <select name="name"> that sends "ada", which is always refused',
+        fix: 'Give it a value: <option value="…">ada</option>.',
+      },
+    ],
+    [{ file: GUESTS, from: "async (name: string) =>", to: 'async (name: "Ada" | "Grace") =>' }],
+  ),
 ];

@@ -51,3 +51,42 @@ export const row = (
   says,
   fix,
 });
+
+/**
+ * Returns edits with which the page `/0` shows the first of several expressions in the view, `/1` the second, and so on. Each row
+ * about one of them has these edits, and its page as the path.
+ *
+ * @param expressionEdit the edit that puts an expression into the view
+ */
+export const viewVariants = (
+  expressions: readonly string[],
+  expressionEdit: (expression: string) => Edit,
+): readonly Edit[] => [
+  ...VARIANT_PAGE,
+  { file: PAGES, from: "<GuestBook ", to: "<GuestBook variant={variant} " },
+  {
+    file: VIEW,
+    from: "({ guests }: { guests: string[] })",
+    to: "({ guests, variant }: { guests: string[]; variant: string })",
+  },
+  expressionEdit(chosen(expressions)),
+];
+
+/** As {@link viewVariants}, for expressions in the page. */
+export const pageVariants = (
+  expressions: readonly string[],
+  expressionEdit: (expression: string) => Edit,
+): readonly Edit[] => [...VARIANT_PAGE, expressionEdit(chosen(expressions))];
+
+/** Takes the variant from the path of the page, in line 5. */
+const VARIANT_PAGE: readonly Edit[] = [
+  { file: PAGES, from: 'page("/", async () =>', to: 'page("/:variant", async ({ variant }) =>' },
+];
+
+/** Returns an expression that is one of several, by the variant. */
+const chosen = (expressions: readonly string[]) =>
+  `${expressions.map((expression, index) => `variant === "${index}" ? ${expression} : `).join("")}null`;
+
+/** The rows of variants, in the order of their expressions. */
+export const variantRows = <Row extends object>(rows: readonly Row[], edits: readonly Edit[]) =>
+  rows.map((row, index) => ({ ...row, edits, path: `/${index}` }));

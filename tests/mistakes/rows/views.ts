@@ -1,7 +1,7 @@
 import { POLLING } from "../acts.ts";
 import type { Edit, Mistake } from "../mistake.ts";
+import { VIEW, variantRows, viewVariants } from "./guest-book-edits.ts";
 
-const VIEW = "src/guest-book.tsx";
 const STATE = 'const book = state({ guests, name: "", error: "" });';
 const ALERT = '<p role="alert">{book.error}</p>';
 const RENDER_FIELD = "Render one of its fields (name), for example `{user.name}`";
@@ -13,8 +13,8 @@ const state = (to: string): Edit => ({ file: VIEW, from: STATE, to });
 /** Replaces the element with the error in the view. */
 const alert = (to: string): Edit => ({ file: VIEW, from: ALERT, to });
 
-/** Adds a button to the view. */
-const button = (handler: string): Edit => alert(`<button type="button" onClick={${handler}}>Try</button>`);
+/** A button of the view. */
+const button = (handler: string) => `<button type="button" onClick={${handler}}>Try</button>`;
 
 /** Clicks the button until there is an effect: before hydration there is none. */
 const click: Mistake["act"] = async (page) => {
@@ -28,15 +28,101 @@ const click: Mistake["act"] = async (page) => {
   );
 };
 
-export const mistakes: readonly Mistake[] = [
+/** A row with an expression for the view. */
+interface ViewRow extends Pick<Mistake, "mistake" | "says" | "fix"> {
+  readonly expression: string;
+}
+
+const expressionsOf = (rows: readonly ViewRow[]) => rows.map(({ expression }) => expression);
+
+/** What cannot be rendered, in place of the element with the error. */
+const rendered: readonly ViewRow[] = [
   {
     mistake: "renders an object in a view",
-    edits: [alert('<p role="alert">{{ name: "Ada" } as never}</p>')],
-    places: ["page"],
-    at: `${VIEW}:21`,
+    expression: '<p role="alert">{{ name: "Ada" } as never}</p>',
     says: "An object (Object) cannot be rendered in <p>",
     fix: RENDER_FIELD,
   },
+  {
+    mistake: "renders a date in a view",
+    expression: '<p role="alert">{new Date(0) as never}</p>',
+    says: "An object (Date) cannot be rendered in <p>",
+    fix: "for example `{date.toISOString()}`",
+  },
+  {
+    mistake: "renders a state itself",
+    expression: '<p role="alert">{book as never}</p>',
+    says: "An object (Object) cannot be rendered in <p>",
+    fix: "Render one of its fields (guests, name, error), for example `{user.guests}`",
+  },
+  {
+    mistake: "renders a promise in a view",
+    expression: '<p role="alert">{Promise.resolve("") as never}</p>',
+    says: "A promise cannot be rendered in <p>",
+    fix: "In a view, call the server function in an event handler or in on_mount",
+  },
+];
+
+/** Expressions in the body of the view, after its state. */
+const inBody: readonly (ViewRow & Pick<Mistake, "places">)[] = [
+  {
+    mistake: "passes a number to state()",
+    expression: "state(0 as never)",
+    places: ["page", "terminal"],
+    says: "state() takes an object, and received 0",
+    fix: "`const counter = state({ count: 0 })`",
+  },
+  {
+    mistake: "passes a function to state(), as to useState()",
+    expression: "state(() => ({ count: 0 }))",
+    places: ["page", "terminal"],
+    says: "state() takes an object, and received a function",
+    fix: "`const counter = state({ count: 0 })`",
+  },
+  {
+    mistake: "assigns to a state while rendering",
+    expression: '(book.name += "!")',
+    places: ["page"],
+    says: 'changes "name" of a state, so the rendering would never end',
+    fix: ASSIGN_LATER,
+  },
+];
+
+/** The handlers of a button. */
+const handlers: readonly ViewRow[] = [
+  {
+    mistake: "assigns a call to a state without awaiting it",
+    expression: '() => void (book.guests = sign("Ada") as never)',
+    says: 'A promise was assigned to "guests" of a state, in place of an array',
+    fix: "Await it: `state.guests = await load()`",
+  },
+  {
+    mistake: "stores an instance of a class in a state",
+    expression: '() => Object.assign(book, { name: new (class Name { first = "Ada" })() })',
+    says: "state() cannot observe changes in an instance of Name",
+    fix: "Store a plain object or an array instead",
+  },
+  {
+    mistake: "calls state() in an event handler",
+    expression: "() => state({ n: 0 })",
+    says: "Call state() inside a view, at the top of its function",
+    fix: "not in an event handler",
+  },
+];
+
+export const mistakes: readonly Mistake[] = [
+  ...variantRows(
+    rendered,
+    viewVariants(expressionsOf(rendered), (expression) => alert(`{${expression}}`)),
+  ).map((row): Mistake => ({ ...row, places: ["page"], at: `${VIEW}:21` })),
+  ...variantRows(
+    inBody,
+    viewVariants(expressionsOf(inBody), (expression) => state(`${STATE} void (${expression});`)),
+  ).map((row): Mistake => ({ ...row, at: `${VIEW}:5` })),
+  ...variantRows(
+    handlers,
+    viewVariants(expressionsOf(handlers).map(button), (expression) => alert(`{${expression}}`)),
+  ).map((row): Mistake => ({ ...row, act: click, places: ["overlay", "terminal"], at: `${VIEW}:21` })),
   {
     mistake: "renders an object of a state after a click",
     edits: [
@@ -52,38 +138,6 @@ export const mistakes: readonly Mistake[] = [
     fix: RENDER_FIELD,
   },
   {
-    mistake: "renders a date in a view",
-    edits: [alert('<p role="alert">{new Date(0) as never}</p>')],
-    places: ["page"],
-    at: `${VIEW}:21`,
-    says: "An object (Date) cannot be rendered in <p>",
-    fix: "for example `{date.toISOString()}`",
-  },
-  {
-    mistake: "renders a state itself",
-    edits: [alert('<p role="alert">{book as never}</p>')],
-    places: ["page"],
-    at: `${VIEW}:21`,
-    says: "An object (Object) cannot be rendered in <p>",
-    fix: "Render one of its fields (guests, name, error), for example `{user.guests}`",
-  },
-  {
-    mistake: "renders a promise in a view",
-    edits: [alert('<p role="alert">{Promise.resolve("") as never}</p>')],
-    places: ["page"],
-    at: `${VIEW}:21`,
-    says: "A promise cannot be rendered in <p>",
-    fix: "In a view, call the server function in an event handler or in on_mount",
-  },
-  {
-    mistake: "passes a number to state()",
-    edits: [state(`${STATE} state(0 as never);`)],
-    places: ["page", "terminal"],
-    at: `${VIEW}:5`,
-    says: "state() takes an object, and received 0",
-    fix: "`const counter = state({ count: 0 })`",
-  },
-  {
     mistake: "passes a number to state(), in the types",
     edits: [state(`${STATE} state(0);`)],
     places: ["types"],
@@ -92,26 +146,10 @@ export const mistakes: readonly Mistake[] = [
     fix: "'object'",
   },
   {
-    mistake: "passes a function to state(), as to useState()",
-    edits: [state(`${STATE} state(() => ({ count: 0 }));`)],
-    places: ["page", "terminal"],
-    at: `${VIEW}:5`,
-    says: "state() takes an object, and received a function",
-    fix: "`const counter = state({ count: 0 })`",
-  },
-  {
-    mistake: "assigns to a state while rendering",
-    edits: [state(`${STATE} book.name += "!";`)],
-    places: ["page"],
-    at: `${VIEW}:5`,
-    says: 'changes "name" of a state, so the rendering would never end',
-    fix: ASSIGN_LATER,
-  },
-  {
     mistake: "changes an array of a state while rendering, after a click",
     edits: [
       state(`${STATE} if (book.error) book.guests.reverse();`),
-      button('() => Object.assign(book, { error: "x", guests: ["Ada", "Grace"] })'),
+      alert(button('() => Object.assign(book, { error: "x", guests: ["Ada", "Grace"] })')),
     ],
     act: click,
     places: ["overlay", "terminal"],
@@ -131,39 +169,12 @@ export const mistakes: readonly Mistake[] = [
     fix: ASSIGN_LATER,
   },
   {
-    mistake: "assigns a call to a state without awaiting it",
-    edits: [button('() => void (book.guests = sign("Ada") as never)')],
-    act: click,
-    places: ["overlay", "terminal"],
-    at: `${VIEW}:21`,
-    says: 'A promise was assigned to "guests" of a state, in place of an array',
-    fix: "Await it: `state.guests = await load()`",
-  },
-  {
     mistake: "assigns a call to a state without awaiting it, in the types",
     edits: [{ file: VIEW, from: "await sign(book.name)", to: "sign(book.name)" }],
     places: ["types"],
     at: `${VIEW}:10`,
     says: "Type 'Call<string[]>'",
     fix: "'string[]'",
-  },
-  {
-    mistake: "stores an instance of a class in a state",
-    edits: [button('() => Object.assign(book, { name: new (class Name { first = "Ada" })() })')],
-    act: click,
-    places: ["overlay", "terminal"],
-    at: `${VIEW}:21`,
-    says: "state() cannot observe changes in an instance of Name",
-    fix: "Store a plain object or an array instead",
-  },
-  {
-    mistake: "calls state() in an event handler",
-    edits: [button("() => state({ n: 0 })")],
-    act: click,
-    places: ["overlay", "terminal"],
-    at: `${VIEW}:21`,
-    says: "Call state() inside a view, at the top of its function",
-    fix: "not in an event handler",
   },
   {
     mistake: "assigns to a copy of a field of a state",
