@@ -1,5 +1,5 @@
 /**
- * An application in the full Chromium, which keeps pages for Back and prefetches links: built and served for the tests of a file.
+ * An application in Chromium, built and served for the tests of a file.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { type LaunchOptions, launch } from "./chromium.ts";
 
 /** The application, once the tests run. */
 interface BrowserApp {
@@ -20,14 +20,14 @@ interface BrowserApp {
 }
 
 /** Builds and serves an application, and opens a page of a new user for each test. The page shows nothing yet. */
-export function serveInFullBrowser(files: Readonly<Record<string, string>>): BrowserApp {
+export function serveInBrowser(files: Readonly<Record<string, string>>, options?: LaunchOptions): BrowserApp {
   const app: { -readonly [name in keyof BrowserApp]?: BrowserApp[name] } = {};
   let browser: Browser;
 
   beforeAll(async () => {
     const project = TestProject.fromFiles({ "public/favicon.ico": "", ...files });
     app.project = project;
-    [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
+    [browser] = await Promise.all([launch(options), build(project.dir)]);
     app.running = await startBuilt(project.dir, {
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
       WEB_DATA_DIR: join(project.dir, "data"),

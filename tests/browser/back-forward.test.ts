@@ -4,7 +4,7 @@
  */
 import type { Page, Route } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { serveInFullBrowser } from "./back-app.ts";
+import { serveInBrowser } from "./back-app.ts";
 import { startBack } from "./chromium.ts";
 
 const FILES = {
@@ -57,7 +57,7 @@ const FILES = {
     });`,
 };
 
-const app = serveInFullBrowser(FILES);
+const app = serveInBrowser(FILES, { fullBrowser: true });
 let page: Page;
 
 beforeEach(async () => {

@@ -55,7 +55,7 @@ let page: Page;
 
 beforeAll(async () => {
   project = TestProject.fromFiles(FILES);
-  [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
+  [browser] = await Promise.all([launch(), build(project.dir)]);
   pair = await ProcessPair.start(project.dir, () => RedisServer.start());
   const [pages, calls] = pair.apps;
   nginx = await Nginx.start({

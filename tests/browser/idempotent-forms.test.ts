@@ -1,17 +1,16 @@
 /**
- * Forms of idempotent functions in the full Chromium, which keeps pages for Back: what is sent again has the first outcome.
+ * Forms of idempotent functions in Chromium: what is sent again has the first outcome, also from a page that is kept for Back.
  * @see docs/protocol.md 15.8
  */
 import { readFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
-import { BrowserUsers } from "#test/browser-users";
-import { listen } from "#test/listen";
+import { type LocalServer, listen } from "#test/listen";
 import { RedisServer } from "#test/redis-server";
-import { serveInFullBrowser } from "./back-app.ts";
-import { launch, startBack } from "./chromium.ts";
+import { serveInBrowser } from "./back-app.ts";
+import { startBack, withFullBrowser } from "./chromium.ts";
 
 const FILES = {
   runs: "",
@@ -64,7 +63,7 @@ const FILES = {
     });`,
 };
 
-const app = serveInFullBrowser(FILES);
+const app = serveInBrowser(FILES);
 let page: Page;
 let item: string;
 
@@ -77,42 +76,48 @@ beforeEach(() => {
 const runs = () => readFileSync(app.project.file("runs"), "utf8").split("\n").slice(0, -1);
 const runsOf = (name: string) => runs().filter((run) => run === name).length;
 
+/** Opens the page of a form, which may be that of another server, and fills in the form. */
+async function open(path: string, server = app.running.address): Promise<void> {
+  await page.goto(`${server}/${path}`);
+  if (path === "script") await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
+  await page.fill("#order input", item);
+}
+
+/** Returns the result of an order, once it is shown. */
+async function outcome(): Promise<string | null> {
+  await expect.poll(() => page.url()).toMatch(/\/thanks\//); // a second click ends the first navigation
+  return page.textContent("output");
+}
+
 describe.each(["plain", "script"])("a form of an idempotent function on the page /%s", (path) => {
-  beforeEach(async () => {
-    await page.goto(`/${path}`);
-    if (path === "script") await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
-    await page.fill("#order input", item);
-  });
-
-  const outcome = async () => {
-    await expect.poll(() => page.url()).toMatch(/\/thanks\//); // a second click ends the first navigation
-    return page.textContent("output");
-  };
-
   it("runs once for a double click [ONCE-10]", async () => {
+    await open(path);
     await page.dblclick("#order button");
     expect(await outcome()).toBe(`order ${runs().length}`);
     expect(runsOf(item)).toBe(1);
   });
 
-  it("has the first outcome after Back, and runs for other fields [ONCE-11]", async () => {
-    await page.evaluate(() => Object.assign(globalThis, { isMarked: true }));
-    await page.click("#order button");
-    const first = await outcome();
-    await startBack(page);
-    await page.waitForURL(new RegExp(`/${path}$`), { waitUntil: "commit" });
-    await expect.poll(() => page.evaluate("globalThis.isMarked")).toBe(true);
-    await page.fill("#order input", item);
-    await page.click("#order button");
-    expect(await outcome()).toBe(first);
-    expect(runsOf(item)).toBe(1);
-    await startBack(page);
-    await page.waitForURL(new RegExp(`/${path}$`), { waitUntil: "commit" });
-    await page.fill("#order input", `more ${item}`);
-    await page.click("#order button");
-    expect(await outcome()).not.toBe(first);
-    expect(runsOf(`more ${item}`)).toBe(1);
-  });
+  it("has the first outcome after Back, and runs for other fields [ONCE-11]", () =>
+    withFullBrowser({}, async (users) => {
+      page = await users.newPage();
+      await open(path);
+      await page.evaluate(() => Object.assign(globalThis, { isMarked: true }));
+      await page.click("#order button");
+      const first = await outcome();
+      await startBack(page);
+      await page.waitForURL(new RegExp(`/${path}$`), { waitUntil: "commit" });
+      await expect.poll(() => page.evaluate("globalThis.isMarked")).toBe(true);
+      await page.fill("#order input", item);
+      await page.click("#order button");
+      expect(await outcome()).toBe(first);
+      expect(runsOf(item)).toBe(1);
+      await startBack(page);
+      await page.waitForURL(new RegExp(`/${path}$`), { waitUntil: "commit" });
+      await page.fill("#order input", `more ${item}`);
+      await page.click("#order button");
+      expect(await outcome()).not.toBe(first);
+      expect(runsOf(`more ${item}`)).toBe(1);
+    }));
 });
 
 it("shows the first outcome when the page that answered is reloaded [ONCE-12]", async () => {
@@ -129,7 +134,7 @@ it("shows the first outcome when the page that answered is reloaded [ONCE-12]", 
 
 it("runs a call in the browser once for its key", async () => {
   await page.goto("/script");
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+  await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
   await page.click("#call");
   await expect.poll(() => page.textContent("output")).toMatch(/^order \d+$/);
   const first = await page.textContent("output");
@@ -138,69 +143,50 @@ it("runs a call in the browser once for its key", async () => {
   expect(runsOf("call")).toBe(1);
 });
 
-/** The headless shell, which keeps no page for Back. */
-let shell: Browser;
-let users: BrowserUsers | undefined;
-beforeAll(async () => {
-  shell = await launch();
-});
-afterEach(async () => {
-  await users?.closeAll();
-  expect(users?.problems ?? []).toEqual([]);
-  users = undefined;
-});
-afterAll(() => shell?.close());
-
 describe("a page that Back loads again", () => {
   /** Orders, goes back, and orders again. Returns both outcomes. */
   async function orderTwice(path: string) {
-    users = new BrowserUsers(shell, { baseURL: app.running.address });
-    page = await users.newPage();
-    const outcome = async () => {
-      await page.waitForURL(/\/thanks\//);
-      return page.textContent("output");
-    };
-    const order = async () => {
-      if (path === "/script") await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
-      await page.fill("#order input", item);
-      await page.click("#order button");
-      return outcome();
-    };
-    await page.goto(path);
+    await open(path);
     await page.evaluate(() => Object.assign(globalThis, { isMarked: true }));
-    const first = await order();
+    await page.click("#order button");
+    const first = await outcome();
     await startBack(page);
-    await page.waitForURL(new RegExp(`${path}$`));
+    await page.waitForURL(new RegExp(`/${path}$`));
     expect(await page.evaluate("globalThis.isMarked")).toBeUndefined();
-    return [first, await order()];
+    if (path === "script") await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
+    await page.fill("#order input", item);
+    await page.click("#order button");
+    return [first, await outcome()];
   }
 
   it("sends a form of a script with its first key, and gets the first outcome [ONCE-14]", async () => {
-    const [first, second] = await orderTwice("/script");
+    const [first, second] = await orderTwice("script");
     expect(second).toBe(first);
     expect(runsOf(item)).toBe(1);
-    await page.goto("/script"); // no Back: another submission
-    await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
-    await page.fill("#order input", item);
+    await open("script"); // no Back: another submission
     await page.click("#order button");
-    await page.waitForURL(/\/thanks\//);
+    await outcome();
     expect(runsOf(item)).toBe(2);
   });
 
   it("has a new key if its form is sent without script", async () => {
-    const [first, second] = await orderTwice("/plain");
+    const [first, second] = await orderTwice("plain");
     expect(second).not.toBe(first);
     expect(runsOf(item)).toBe(2);
   });
 });
 
 describe("two processes on one Redis", () => {
-  it.each(["plain", "script"])("run a double click on the page /%s once [ONCE-15]", async (path) => {
-    const redis = await RedisServer.start();
+  let redis: RedisServer;
+  let apps: AppProcess[];
+  let balancer: LocalServer;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
     const env = sharedEnv(redis.url);
-    const apps = await Promise.all([AppProcess.start(app.project.dir, env), AppProcess.start(app.project.dir, env)]);
+    apps = await Promise.all([AppProcess.start(app.project.dir, env), AppProcess.start(app.project.dir, env)]);
     let next = 0; // the next request always goes to the other process
-    const balancer = await listen((request, response) => {
+    balancer = await listen((request, response) => {
       const target = next++ % 2;
       const { method, headers } = request;
       const forwarded = httpRequest(`${apps[target]?.address}${request.url}`, { method, headers }, (answer) => {
@@ -211,20 +197,18 @@ describe("two processes on one Redis", () => {
       response.on("close", () => forwarded.destroy());
       request.pipe(forwarded);
     });
-    try {
-      users = new BrowserUsers(shell, { baseURL: balancer.address });
-      page = await users.newPage();
-      await page.goto(`/${path}`);
-      if (path === "script") await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
-      await page.fill("#order input", item);
-      await page.dblclick("#order button");
-      await expect.poll(() => page.url()).toMatch(/\/thanks\//); // a second click ends the first navigation
-      expect(await page.textContent("output")).toBe(`order ${runs().length}`);
-      expect(runsOf(item)).toBe(1);
-    } finally {
-      await balancer.close();
-      await Promise.all(apps.map((one) => one.stop()));
-      await redis.stop();
-    }
+  });
+
+  afterAll(async () => {
+    await balancer?.close();
+    await Promise.all((apps ?? []).map((one) => one.stop()));
+    await redis?.stop();
+  });
+
+  it.each(["plain", "script"])("run a double click on the page /%s once [ONCE-15]", async (path) => {
+    await open(path, balancer.address);
+    await page.dblclick("#order button");
+    expect(await outcome()).toBe(`order ${runs().length}`);
+    expect(runsOf(item)).toBe(1);
   });
 });

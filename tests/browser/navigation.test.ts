@@ -4,8 +4,8 @@
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { serveInFullBrowser } from "./back-app.ts";
-import { startBack } from "./chromium.ts";
+import { serveInBrowser } from "./back-app.ts";
+import { startBack, withFullBrowser } from "./chromium.ts";
 
 const FILES = {
   "src/app.ts": `
@@ -88,7 +88,7 @@ const FILES = {
     });`,
 };
 
-const app = serveInFullBrowser(FILES);
+const app = serveInBrowser(FILES);
 let page: Page;
 
 beforeEach(async () => {
@@ -97,7 +97,7 @@ beforeEach(async () => {
   await isReady();
 });
 
-const isReady = () => page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+const isReady = (tab = page) => tab.waitForSelector("html[data-ready=yes]", { state: "attached" });
 const renders = async () =>
   (await (await fetch(`${app.running.address}/shop/renders`)).json()) as Record<string, number>;
 const shown = () => page.textContent("#value");
@@ -124,11 +124,14 @@ async function click(id: string, path: string): Promise<void> {
   await page.waitForURL(`**${path}`);
 }
 
+/** Waits until the view has got the responses to a number of calls. */
+const isDone = (tab: Page, count: number) => tab.waitForSelector(`#done:text-is("${count}")`);
+
 /** Calls a function by its button, and returns the header with which its response clears prefetched pages. */
 async function callOn(id: string): Promise<string | null> {
   const done = Number(await page.textContent("#done"));
   const [response] = await Promise.all([page.waitForResponse(/\/rpc\//), page.click(`#${id}`)]);
-  await page.waitForFunction((count) => document.querySelector("#done")?.textContent === String(count), done + 1);
+  await isDone(page, done + 1);
   return response.headerValue("clear-site-data");
 }
 
@@ -216,14 +219,14 @@ describe("a prefetched page", () => {
     const other = await page.context().newPage();
     [page, other].forEach(record);
     await other.goto("/shop/");
-    await other.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+    await isReady(other);
     const call = async (tab: Page) => {
       const done = Number(await tab.textContent("#done"));
       await tab.click("#change");
-      await tab.waitForFunction((count) => document.querySelector("#done")?.textContent === String(count), done + 1);
+      await isDone(tab, done + 1);
     };
     const callInBoth = async () => {
-      for (let count = 0; count < 10; count++) await call(count % 2 === 0 ? page : other);
+      for (let count = 0; count < 4; count++) await call(count % 2 === 0 ? page : other);
     };
     await callInBoth(); // the sign-in has cleared what was prefetched before
     expect(lines).toEqual([]);
@@ -267,17 +270,21 @@ describe("a prefetched page", () => {
     expect(await shown()).toBe(String(before + 1));
   });
 
-  it("is cleared without the pages that the browser keeps for Back", async () => {
-    await page.evaluate(() =>
-      addEventListener("pageshow", ({ persisted }) => Object.assign(globalThis, { persisted })),
-    );
-    await prefetch("board", "1");
-    expect(await callOn("change")).toBe('"prefetchCache"');
-    await click("plain", "/plain");
-    await startBack(page);
-    await page.waitForFunction(() => "persisted" in globalThis);
-    expect(await page.evaluate(() => (globalThis as { persisted?: boolean }).persisted)).toBe(true);
-  });
+  it("is cleared without the pages that the browser keeps for Back", () =>
+    withFullBrowser({ baseURL: app.running.address }, async (users) => {
+      page = await users.newPage();
+      await page.goto("/shop/");
+      await isReady();
+      await page.evaluate(() =>
+        addEventListener("pageshow", ({ persisted }) => Object.assign(globalThis, { persisted })),
+      );
+      await prefetch("board", "1");
+      expect(await callOn("change")).toBe('"prefetchCache"');
+      await click("plain", "/plain");
+      await startBack(page);
+      await page.waitForFunction(() => "persisted" in globalThis);
+      expect(await page.evaluate(() => (globalThis as { persisted?: boolean }).persisted)).toBe(true);
+    }));
 });
 
 describe("the style sheet of transitions", () => {

@@ -85,7 +85,7 @@ describe.each(["", "/shop"])("static pages below %j in a file server", (base) =>
 
   beforeAll(async () => {
     project = TestProject.fromFiles(files(base));
-    [browser] = await Promise.all([launch({ fullBrowser: true }), build(project.dir)]);
+    [browser] = await Promise.all([launch(), build(project.dir)]);
     cpSync(project.file("dist/client"), project.file(`site${base}`), { recursive: true });
     headers = readHeaders(readFileSync(project.file("dist/client/_headers"), "utf8"));
     nginx = await Nginx.start({ ports: [], site: fileServer(project.file("site"), headers) });
