@@ -2,12 +2,15 @@
  * A server of pages with islands, in the format of docs/protocol.md 11.7, without an application. The scripts are built
  * by Vite from the sources.
  */
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fragment, type FunctionComponent, h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { build, type Rolldown } from "vite";
+import type { Rolldown } from "vite";
+import { oncePerRun } from "#test/once-per-run";
 
 /** A view on a page. */
 export interface PlacedView {
@@ -24,8 +27,18 @@ const POLICY = "default-src 'self'; script-src 'self'; img-src 'self' data:";
 
 const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Builds the page script and the fixtures. Returns the scripts by their paths. */
-export async function buildScripts(): Promise<Map<string, string>> {
+/** Builds the page script and the fixtures, once in a run of the tests. Returns the scripts by their paths. */
+export async function buildScripts(): Promise<ReadonlyMap<string, string>> {
+  const file = "scripts.json";
+  const folder = await oncePerRun("island-scripts", async (folder) =>
+    writeFileSync(join(folder, file), JSON.stringify(await bundle())),
+  );
+  return new Map(JSON.parse(readFileSync(join(folder, file), "utf8")));
+}
+
+/** Returns the paths and texts of the scripts. */
+async function bundle(): Promise<(readonly [path: string, text: string])[]> {
+  const { build } = await import("vite"); // only where the scripts are built
   const built = await build({
     root: resolvePath("../.."),
     configFile: false,
@@ -50,7 +63,7 @@ export async function buildScripts(): Promise<Map<string, string>> {
     },
   });
   const { output } = built as Rolldown.RolldownOutput; // one build without watch mode has one output
-  return new Map(output.flatMap((file) => (file.type === "chunk" ? [[`/${file.fileName}`, file.code] as const] : [])));
+  return output.flatMap((file) => (file.type === "chunk" ? [[`/${file.fileName}`, file.code] as const] : []));
 }
 
 /** Views, by their names. */
@@ -87,7 +100,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 
 /** A server of pages, scripts, calls and live updates at one origin. */
 export class IslandServer {
-  readonly #scripts: Map<string, string>;
+  readonly #scripts: ReadonlyMap<string, string>;
   readonly #pages = new Map<string, string>();
   readonly #server = createServer((request, response) => void this.#handle(request, response));
   rpc: RequestHandler = (_, response) => void response.writeHead(404).end();
@@ -95,7 +108,7 @@ export class IslandServer {
   /** The promises that delay scripts, by their paths. */
   readonly delayed = new Map<string, Promise<void>>();
 
-  constructor(scripts: Map<string, string>) {
+  constructor(scripts: ReadonlyMap<string, string>) {
     this.#scripts = scripts;
   }
 

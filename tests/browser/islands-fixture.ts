@@ -88,11 +88,16 @@ export function changeView(page: Page, script: string): Promise<unknown> {
 }
 
 /** Returns the inner HTML of an element. */
-export function innerHtml(page: Page, selector: string): Promise<string> {
-  return page.$eval(selector, (element) => element.innerHTML);
+export function innerHtml(page: Page, selector: string): Promise<string | undefined> {
+  return page.evaluate((selector) => document.querySelector(selector)?.innerHTML, selector);
 }
 
-/** Waits until a view is hydrated and has exposed itself under a name. */
+/**
+ * Waits until a view is hydrated and has exposed itself under a name. `waitForFunction` would load a second copy of Playwright's
+ * script into the document, which costs as much as the document.
+ */
 export async function waitForView(page: Page, name: string): Promise<void> {
-  await page.waitForFunction((key) => key in globalThis, name);
+  await page.evaluate(async (key) => {
+    while (!(key in globalThis)) await new Promise((resolve) => setTimeout(resolve, 10));
+  }, name);
 }
