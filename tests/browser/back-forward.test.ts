@@ -4,69 +4,19 @@
  */
 import type { Page, Route } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { serveInBrowser } from "./back-app.ts";
 import { startBack } from "./chromium.ts";
+import { buildSite, serveInBrowser } from "./site-app.ts";
 
-const FILES = {
-  "src/app.ts": `
-    import { App, session } from "tsweb";
-    import * as functions from "./functions.server.ts";
-    import * as pages from "./pages.server.tsx";
-    const app = new App({ title: "Back", modules: [functions, pages], rate: false });
-    process.on("SIGUSR2", () => void app.revoke("ada").then(() => console.log("Ada is revoked.")));
-    export default app;`,
-  "src/functions.server.ts": `
-    import { publish, RPCError, server, session } from "tsweb";
-    export const enter = server(() => session.login("ada"));
-    export const leave = server(() => session.logout());
-    export const say = server((text: string) => publish("room", text));
-    export const fail = server(() => { throw new RPCError("forbidden", "Not here."); });
-    export const count = server(function* () { yield 1; yield 2; });
-    export const save = server((text: string) => text);`,
-  "src/pages.server.tsx": `
-    import { channel, page, session } from "tsweb";
-    import { Room } from "./room.tsx";
-    const Who = () => <b id="who">{session.user()?.sub ?? "nobody"}</b>;
-    export const room = page("/", async () => <main><Who /><Room feed={await channel<string>("room")} /></main>);
-    export const plain = page("/plain", () => <main><Who /><a href="/">room</a></main>);`,
-  "src/room.tsx": `
-    import { type Feed, form, on_mount, state, subscribe, view } from "tsweb/browser";
-    import { count, enter, fail, leave, save, say } from "./functions.server.ts";
-    export const Room = view(({ feed }: { feed: Feed<string> }) => {
-      const room = state({ messages: [] as string[], done: "", clicks: 0 });
-      const saving = form(save);
-      on_mount(() => subscribe(feed, (message) => room.messages.push(message)));
-      on_mount(() => { document.documentElement.dataset.ready = "yes"; });
-      const use = async () => {
-        await say("hello");
-        await fail().catch(() => undefined);
-        for await (const n of count()) room.done = String(n);
-      };
-      return (
-        <section>
-          <button id="use" type="button" onClick={use}>use</button>
-          <button id="enter" type="button" onClick={async () => { await enter(); location.reload(); }}>enter</button>
-          <button id="leave" type="button" onClick={async () => { await leave(); location.assign("/plain"); }}>leave</button>
-          <button id="click" type="button" onClick={() => room.clicks++}>{room.clicks}</button>
-          <input id="draft" />
-          <form action={saving}><input name="text" /><button id="save">save</button><i>{saving.result ?? ""}</i></form>
-          <p id="done">{room.done}</p>
-          <p id="messages">{room.messages.join()}</p>
-        </section>
-      );
-    });`,
-};
-
-const app = serveInBrowser(FILES, { fullBrowser: true });
+const app = serveInBrowser(buildSite, { fullBrowser: true });
 let page: Page;
 
 beforeEach(async () => {
   page = app.page;
-  await page.goto("/");
+  await page.goto("/room");
   await isReady();
 });
 
-const isReady = () => page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+const isReady = () => page.waitForSelector("html[data-ready=yes]", { state: "attached" });
 const textOf = (id: string) => page.textContent(`#${id}`);
 
 /** Marks the page that is shown, so that the same one is recognized, and notes when it was restored. */
@@ -82,7 +32,7 @@ const isMarked = () => page.evaluate(() => "isMarked" in globalThis).catch(() =>
 /** Leaves the page, and goes back to it. */
 async function leaveAndReturn(meanwhile = async () => {}): Promise<void> {
   await mark();
-  await page.goto("/plain");
+  await page.goto("/elsewhere");
   await meanwhile();
   await startBack(page);
 }
@@ -104,7 +54,7 @@ describe("a page with views", () => {
     await page.fill("[name=text]", "saved");
     await page.click("#save");
     await expect.poll(() => page.textContent("i")).toBe("saved");
-    await leaveAndReturn(() => call("say", { text: "meanwhile" }));
+    await leaveAndReturn(() => call("say", { channel: "room", text: "meanwhile" }));
     await expect.poll(() => textOf("messages")).toBe("hello,meanwhile");
     expect(await page.evaluate("persisted")).toBe(true);
     await expect.poll(() => page.evaluate(() => document.body.inert)).toBe(false);
@@ -150,16 +100,16 @@ describe("a page with views", () => {
     app.users.problems.splice(0); // the browser reports the request that failed
   });
 
-  it.each([
-    ["the server cannot be reached", undefined],
-    ["the server has no such path, as an older version", 404],
-    ["the server is overloaded", 503],
-  ])("is used as it is if %s", async (_, status) => {
-    await page.route("**/__web/session", (route) => (status === undefined ? route.abort() : route.fulfill({ status })));
-    await leaveAndReturn();
-    await expect.poll(() => page.evaluate(() => "persisted" in globalThis && !document.body.inert)).toBe(true);
-    expect(await isMarked()).toBe(true);
-    app.users.problems.splice(0); // the browser reports the request that failed
+  it("is used as it is if the server cannot be reached, has no such path, as an older version, or is overloaded", async () => {
+    for (const status of [undefined, 404, 503]) {
+      await page.route("**/__web/session", (route) => (status ? route.fulfill({ status }) : route.abort()));
+      await leaveAndReturn();
+      await expect.poll(() => page.evaluate(() => "persisted" in globalThis && !document.body.inert)).toBe(true);
+      expect(await isMarked()).toBe(true);
+      await page.unroute("**/__web/session");
+      await page.evaluate("delete globalThis.persisted");
+    }
+    app.users.problems.splice(0); // the browser reports the requests that failed
   });
 
   it("is reloaded when its sign-in was revoked meanwhile [BACK-8]", async () => {
@@ -182,13 +132,13 @@ describe("a page with views", () => {
     await mark();
     if (how === "without") {
       await page.click("#leave");
-      await page.waitForURL("**/plain");
+      await page.waitForURL("**/elsewhere");
     } else {
-      await page.goto("/plain");
+      await page.goto("/elsewhere");
       const other = await page.context().newPage();
-      await other.goto("/");
+      await other.goto("/room");
       await other.click("#leave");
-      await other.waitForURL("**/plain");
+      await other.waitForURL("**/elsewhere");
       await other.close();
     }
     const shown: (string | null)[] = [];
@@ -199,7 +149,7 @@ describe("a page with views", () => {
         shown.push(who);
         return [who, new URL(page.url()).pathname];
       })
-      .toEqual(["nobody", "/"]);
+      .toEqual(["nobody", "/room"]);
     expect(shown).not.toContain("ada");
   });
 });

@@ -8,43 +8,9 @@ import { BrowserUsers } from "#test/browser-users";
 import { Nginx } from "#test/nginx";
 import { ProcessPair } from "#test/process-pair";
 import { RedisServer } from "#test/redis-server";
-import { build } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-
-const FILES = {
-  value: "1",
-  "public/favicon.ico": "",
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as functions from "./functions.server.ts";
-    import * as pages from "./pages.server.tsx";
-    export default new App({ modules: [functions, pages], rate: false });`,
-  "src/functions.server.ts": `
-    import { readFileSync, writeFileSync } from "node:fs";
-    import { revalidate, server } from "tsweb";
-    export const value = () => readFileSync("value", "utf8");
-    export const change = server(async (text: string) => { writeFileSync("value", text); await revalidate("/news"); return process.pid; });`,
-  "src/pages.server.tsx": `
-    import { page, route } from "tsweb";
-    import { value } from "./functions.server.ts";
-    import { Change } from "./change.tsx";
-    const Shown = () => <p><b id="value">{value()}</b> of <i id="process">{process.pid}</i></p>;
-    export const home = page("/", () => <main><a id="board" href={board.href()}>board</a> <a id="news" href={news.href()}>news</a><Change /></main>);
-    export const board = page("/board", () => <main><Shown /></main>);
-    export const news = page("/news", { cache: { seconds: 600 } }, () => <main><Shown /></main>);`,
-  "src/change.tsx": `
-    import { state, view } from "tsweb/browser";
-    import { change } from "./functions.server.ts";
-    export const Change = view(() => {
-      const shown = state({ text: "", process: 0 });
-      return <p>
-        <input name="text" value={shown.text} onInput={(event) => { shown.text = event.currentTarget.value; }} />
-        <button type="button" onClick={async () => { shown.process = await change(shown.text); }}>change</button>
-        <output>{shown.process}</output>
-      </p>;
-    });`,
-};
+import { buildSite } from "./site-app.ts";
 
 let project: TestProject;
 let pair: ProcessPair;
@@ -54,8 +20,7 @@ let users: BrowserUsers;
 let page: Page;
 
 beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  [browser] = await Promise.all([launch(), build(project.dir)]);
+  [browser, project] = await Promise.all([launch(), buildSite()]);
   pair = await ProcessPair.start(project.dir, () => RedisServer.start());
   const [pages, calls] = pair.apps;
   nginx = await Nginx.start({
@@ -88,7 +53,7 @@ afterEach(async () => {
 
 /** Opens the first page, whose view works once it shows what is typed. */
 async function open(): Promise<void> {
-  await page.goto("/");
+  await page.goto("/links");
   await page.waitForLoadState("networkidle");
 }
 
@@ -111,9 +76,9 @@ const shown = async () => [await page.textContent("#value"), await page.textCont
 
 it("a prefetched page is not shown after a call that another process has handled", async () => {
   await open();
-  await prefetch("/board");
+  await prefetch("/rendered");
   const caller = await change("changed");
-  await page.click("#board");
+  await page.click("#rendered");
   const [value, renderer] = await shown();
   expect(value).toBe("changed");
   expect(renderer).not.toBe(caller);

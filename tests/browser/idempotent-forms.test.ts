@@ -9,61 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { type LocalServer, listen } from "#test/listen";
 import { RedisServer } from "#test/redis-server";
-import { serveInBrowser } from "./back-app.ts";
 import { startBack, withFullBrowser } from "./chromium.ts";
+import { buildSite, serveInBrowser } from "./site-app.ts";
 
-const FILES = {
-  runs: "",
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as functions from "./functions.server.ts";
-    import * as pages from "./pages.server.tsx";
-    export default new App({ title: "Orders", modules: [functions, pages], rate: false });`,
-  "src/functions.server.ts": `
-    import { appendFileSync, readFileSync } from "node:fs";
-    import { redirect, server } from "tsweb";
-    const run = (item: string) => {
-      appendFileSync("runs", item + "\\n");
-      return readFileSync("runs", "utf8").split("\\n").length - 1;
-    };
-    const wait = () => new Promise((resolve) => setTimeout(resolve, 200));
-    export const order = server({ idempotent: true }, async (item: string) => {
-      const run_ = run(item);
-      await wait();
-      return redirect("/thanks/" + run_);
-    });
-    export const show = server({ idempotent: true }, async (item: string) => "order " + run(item));`,
-  "src/pages.server.tsx": `
-    import { form, page } from "tsweb";
-    import { order, show } from "./functions.server.ts";
-    import { Order } from "./order.tsx";
-    export const plain = page("/plain", () => {
-      const shown = form(show);
-      return <main>
-        <form id="order" action={order}><input name="item" defaultValue="tea" /><button>order</button></form>
-        <form id="show" action={shown}><input name="item" defaultValue="tea" /><button>show</button></form>
-        <output>{shown.result}</output>
-      </main>;
-    });
-    export const script = page("/script", () => <main><Order /></main>);
-    export const thanks = page("/thanks/:run", ({ run }) => <output>{"order " + run}</output>);`,
-  "src/order.tsx": `
-    import { on_mount, state, view } from "tsweb/browser";
-    import { order, show } from "./functions.server.ts";
-    export const Order = view(() => {
-      const shown = state({ calls: [] as string[] });
-      on_mount(() => { document.documentElement.dataset.ready = "yes"; });
-      const key = "0123456789-abcdef";
-      const call = async () => { shown.calls.push(await show.named({ item: "call" }, { key })); };
-      return <section>
-        <form id="order" action={order}><input name="item" defaultValue="tea" /><button>order</button></form>
-        <button id="call" type="button" onClick={call}>call</button>
-        <output>{shown.calls.join()}</output>
-      </section>;
-    });`,
-};
-
-const app = serveInBrowser(FILES);
+const app = serveInBrowser(buildSite);
 let page: Page;
 let item: string;
 

@@ -4,54 +4,10 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { callFunction } from "#test/call-function";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as functions from "./functions.server.ts";
-    import * as pages from "./pages.server.tsx";
-    export default new App({ title: "Tabs", modules: [functions, pages], rate: false });`,
-  "src/functions.server.ts": `
-    import { publish, server, session } from "tsweb";
-    export const sign_in = server((user: string) => { session.login(user); });
-    export const double = server((n: number) => n * 2);
-    export const say = server((channel: string, text: string) => publish(channel, text));`,
-  "src/pages.server.tsx": `
-    import { channel, page, session } from "tsweb";
-    import { List, Many } from "./list.tsx";
-    const user = () => session.user()?.sub ?? "nobody";
-    export const room = page("/", async () => (
-      <>
-        <h1>{user()}</h1>
-        <List feed={await channel<string>(\`user:\${user()}\`)} />
-      </>
-    ));
-    export const many = page("/many", async () => (
-      <Many feeds={await Promise.all(Array.from({ length: 60 }, (_, n) => channel<string>(\`many:\${n}\`)))} />
-    ));`,
-  "src/list.tsx": `
-    import { type Feed, on_mount, state, subscribe, view } from "tsweb/browser";
-    import { double, sign_in } from "./functions.server.ts";
-    export const List = view(({ feed }: { feed: Feed<string> }) => {
-      const list = state({ texts: [] as string[], result: 0 });
-      on_mount(() => subscribe(feed, (text) => list.texts.push(text)));
-      return (
-        <>
-          <button id="double" onClick={async () => { list.result = await double(21); }}>{list.result}</button>
-          <button id="grace" onClick={async () => { await sign_in("grace"); location.reload(); }}>Grace</button>
-          <ul>{list.texts.map((text) => <li>{text}</li>)}</ul>
-        </>
-      );
-    });
-    export const Many = view(({ feeds }: { feeds: Feed<string>[] }) => {
-      const list = state({ texts: feeds.map(() => "") });
-      on_mount(() => feeds.forEach((feed, n) => subscribe(feed, (text) => { list.texts[n] += text; })));
-      return <ul>{list.texts.map((text) => <li>{text}</li>)}</ul>;
-    });`,
-};
+import { buildSite } from "./site-app.ts";
 
 const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: "0123456789abcdef".repeat(4) };
 
@@ -60,8 +16,7 @@ let project: TestProject;
 let running: RunningServer;
 
 beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  await build(project.dir);
+  project = await buildSite();
   running = await startBuilt(project.dir, ENV);
   browser = await launch();
 });
@@ -82,7 +37,7 @@ interface StreamRequest {
 async function newUser(user?: string): Promise<[BrowserContext, StreamRequest[]]> {
   const context = await browser.newContext({ baseURL: running.address });
   if (user !== undefined) {
-    const response = await context.request.post("/__web/rpc/sign_in", { data: { args: { user } } });
+    const response = await context.request.post("/__web/rpc/enter", { data: { args: { name: user } } });
     expect(response.status()).toBe(200);
   }
   const requests: StreamRequest[] = [];
@@ -95,7 +50,7 @@ async function newUser(user?: string): Promise<[BrowserContext, StreamRequest[]]
 
 async function openTab(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  await page.goto("/");
+  await page.goto("/tabs");
   return page;
 }
 

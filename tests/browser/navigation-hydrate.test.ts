@@ -2,41 +2,10 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-
-const viewModule = (name: string, options: string) => `
-  import { on_mount, state, view } from "tsweb/browser";
-  export const ${name} = view(${options}({ start }: { start: number }) => {
-    const shown = state({ count: start });
-    on_mount(() => { document.documentElement.dataset.${name.toLowerCase()} = "yes"; });
-    return <button id="${name.toLowerCase()}" type="button" onClick={() => shown.count++}>{shown.count}</button>;
-  });`;
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as pages from "./pages.server.tsx";
-    export default new App({ base: "/shop", modules: [pages] });`,
-  "src/pages.server.tsx": `
-    import { Head, page } from "tsweb";
-    import { Low } from "./low.tsx";
-    import { Later } from "./later.tsx";
-    import { Now } from "./now.tsx";
-    export const home = page("/", () => (
-      <main>
-        <Head><link rel="icon" href="data:," /></Head>
-        <Now start={1} /><Later start={2} />
-        <div style="height:5000px" />
-        <Low start={3} /><Low start={4} />
-      </main>
-    ));
-    export const plain = page("/plain", () => <main><Head><link rel="icon" href="data:," /></Head><Now start={1} /></main>);`,
-  "src/now.tsx": viewModule("Now", ""),
-  "src/later.tsx": viewModule("Later", '{ hydrate: "idle" }, '),
-  "src/low.tsx": viewModule("Low", '{ hydrate: "visible" }, '),
-};
+import { buildShop } from "./navigation-app.ts";
 
 let project: TestProject;
 let servers: Record<string, RunningServer>;
@@ -46,8 +15,7 @@ let page: Page;
 let requests: string[];
 
 beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  [browser] = await Promise.all([launch(), build(project.dir)]);
+  [browser, project] = await Promise.all([launch(), buildShop()]);
   servers = { built: await startBuilt(project.dir, { WEB_ENV: "development" }), dev: await startDev(project.dir) };
 });
 
@@ -69,15 +37,14 @@ afterEach(async () => {
   expect(users.problems).toEqual([]);
 });
 
-const isHydrated = (name: string) =>
-  page.waitForFunction((key) => document.documentElement.dataset[key] === "yes", name);
+const isHydrated = (name: string) => page.waitForSelector(`html[data-${name}=yes]`, { state: "attached" });
 const loaded = (file: string) =>
   requests.filter((url) => new RegExp(`/${file}(-[\\w-]+)?\\.(js|tsx)(\\?|$)`).test(url)).length;
 
 it.each(["built", "dev"])(
   "loads the script of a view when it comes near the screen, and keeps its props (%s)",
   async (kind) => {
-    await page.goto(`${servers[kind]?.address}/shop/`);
+    await page.goto(`${servers[kind]?.address}/shop/views`);
     await isHydrated("now");
     await isHydrated("later");
     await page.click("#later");
@@ -93,7 +60,7 @@ it.each(["built", "dev"])(
 );
 
 it("loads nothing of that on a page whose views are hydrated at once", async () => {
-  await page.goto(`${servers.built?.address}/shop/plain`);
+  await page.goto(`${servers.built?.address}/shop/views/now`);
   await isHydrated("now");
   expect(loaded("deferred")).toBe(0);
   expect(await page.content()).not.toContain("deferred");

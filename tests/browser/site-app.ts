@@ -1,12 +1,14 @@
 /**
- * An application in Chromium, built and served for the tests of a file.
+ * The fixture `site`, whose pages belong to several test files, and an application in Chromium, served for the tests of a file.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { repository } from "#test/copy-example";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
+import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
 import { type LaunchOptions, launch } from "./chromium.ts";
 
@@ -19,18 +21,29 @@ interface BrowserApp {
   readonly page: Page;
 }
 
-/** Builds and serves an application, and opens a page of a new user for each test. The page shows nothing yet. */
-export function serveInBrowser(files: Readonly<Record<string, string>>, options?: LaunchOptions): BrowserApp {
+/** Copies the fixture `site`, and builds it. The caller has to remove it. */
+export async function buildSite(): Promise<TestProject> {
+  const project = TestProject.copy(join(repository, "tests/browser/fixtures/site"));
+  for (const [name, text] of Object.entries({ "public/favicon.ico": "", runs: "", news: "1" }))
+    project.write(name, text);
+  await buildOnce(project.dir, "site");
+  return project;
+}
+
+/**
+ * Serves an application, and opens a page of a new user for each test. The page shows nothing yet.
+ *
+ * @param build builds the application
+ */
+export function serveInBrowser(build: () => Promise<TestProject>, options?: LaunchOptions): BrowserApp {
   const app: { -readonly [name in keyof BrowserApp]?: BrowserApp[name] } = {};
   let browser: Browser;
 
   beforeAll(async () => {
-    const project = TestProject.fromFiles({ "public/favicon.ico": "", ...files });
-    app.project = project;
-    [browser] = await Promise.all([launch(options), build(project.dir)]);
-    app.running = await startBuilt(project.dir, {
+    [browser, app.project] = await Promise.all([launch(options), build()]);
+    app.running = await startBuilt(app.project.dir, {
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-      WEB_DATA_DIR: join(project.dir, "data"),
+      WEB_DATA_DIR: join(app.project.dir, "data"),
     });
   });
 
