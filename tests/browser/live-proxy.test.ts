@@ -13,12 +13,15 @@ import { launch } from "./chromium.ts";
 
 let project: TestProject;
 let browser: Browser;
+/** The server of the tests that stop no server. */
+let server: AppProcess;
 /** Uncaught errors of pages. */
 const pageErrors: string[] = [];
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
   [project, browser] = await Promise.all([buildLiveApp(), launch()]);
+  server = await AppProcess.start(project.dir, sharedEnv());
 });
 
 afterEach(async () => {
@@ -28,6 +31,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await browser?.close();
+  await server?.stop();
   project?.remove();
 });
 
@@ -38,18 +42,20 @@ interface Deployment {
 }
 
 interface DeploymentOptions {
-  readonly busUrl?: string;
-  readonly count?: number;
-  /** Arguments for Node. */
-  readonly args?: readonly string[];
+  /** Default: that of all tests. */
+  readonly processes?: readonly AppProcess[];
   readonly nginxOptions?: Partial<NginxOptions>;
 }
 
-async function deploy(options: DeploymentOptions = {}): Promise<Deployment> {
-  const { busUrl, count = 1, args = [], nginxOptions } = options;
+/** Starts servers that the test alone uses. @param args arguments for Node */
+async function startServers(count: number, busUrl?: string, args: readonly string[] = []): Promise<AppProcess[]> {
   const env = sharedEnv(busUrl);
   const processes = await Promise.all(Array.from({ length: count }, () => AppProcess.start(project.dir, env, args)));
   cleanups.push(...processes.map((each) => () => each.stop()));
+  return processes;
+}
+
+async function deploy({ processes = [server], nginxOptions }: DeploymentOptions = {}): Promise<Deployment> {
   const nginx = await Nginx.start({ ports: processes.map(({ port }) => port), gzip: true, ...nginxOptions });
   cleanups.push(() => nginx.stop());
   return { processes, nginx };
@@ -116,7 +122,7 @@ describe("behind an nginx that buffers and compresses", () => {
 
   test("an open page continues after the server ends its event stream after five minutes", async () => {
     // The clock of the server runs 100 times faster: five minutes take three seconds.
-    const deployment = await deploy({ args: acceleratedClockArgs(100) });
+    const deployment = await deploy({ processes: await startServers(1, undefined, acceleratedClockArgs(100)) });
     const { page, requests } = await openPage(deployment.nginx);
     const shown: string[] = [];
     for (let n = 0; requests.streams < 2; n++) {
@@ -133,9 +139,9 @@ describe("behind an nginx that buffers and compresses", () => {
   test("a page continues at another server when its server is killed", async () => {
     const redis = await RedisServer.start({ appendOnly: true });
     cleanups.push(() => redis.stop());
-    const deployment = await deploy({ busUrl: redis.url, count: 2 });
+    const deployment = await deploy({ processes: await startServers(2, redis.url) });
     const { page, requests } = await openPage(deployment.nginx);
-    const [one, other] = deployment.processes as [AppProcess, AppProcess]; // count is 2
+    const [one, other] = deployment.processes as [AppProcess, AppProcess]; // there are two
     await publishToRoom(one, "1");
     await expectTexts(page, ["1"]);
     await one.kill();
@@ -181,7 +187,9 @@ describe("behind an nginx that buffers and compresses", () => {
   });
 });
 
-describe("ten tabs of one site, over HTTP/1.1", () => {
+describe("seven tabs of one site, over HTTP/1.1, which opens six connections", () => {
+  const COUNT = 7;
+
   /** Shows or hides a tab. A headless browser reports all tabs as visible. */
   async function setVisible(page: Page, isVisible: boolean): Promise<void> {
     if (isVisible) await page.bringToFront();
@@ -196,7 +204,7 @@ describe("ten tabs of one site, over HTTP/1.1", () => {
     const context = await browser.newContext();
     cleanups.push(() => context.close());
     const tabs: Page[] = [];
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < COUNT; n++) {
       const tab = await context.newPage();
       await tab.goto(deployment.nginx.address);
       tabs.push(tab);
@@ -210,7 +218,7 @@ describe("ten tabs of one site, over HTTP/1.1", () => {
     for (const [n, tab] of tabs.entries()) {
       await publishToRoom(firstServer(deployment), `again ${n}`);
       await setVisible(tab, true);
-      const since = Array.from({ length: 10 - n }, (_, at) => `${n + at}`);
+      const since = Array.from({ length: COUNT - n }, (_, at) => `${n + at}`);
       await expectTexts(tab, [...since, ...Array.from({ length: n + 1 }, (_, at) => `again ${at}`)]);
       await tab.getByRole("button").click();
       await expect.poll(() => tab.getByRole("button").textContent()).toBe("1");
