@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SourceMap } from "magic-string";
-import MagicString from "magic-string";
+import MagicString, { type SourceMap } from "magic-string";
 import type { PageSource, Parameter, Signature } from "../protocol/index.ts";
 import { type DocumentationReader, documentationOf } from "./documentation.ts";
 import { emitTemplates } from "./markup-templates.ts";

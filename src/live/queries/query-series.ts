@@ -6,8 +6,7 @@ import type { QueryCall, ShownQuery } from "./definition.ts";
 import { QueryChannels, type QueryHub } from "./query-channels.ts";
 import type { CacheEntry, RunSlots, ValueCache } from "./query-limits.ts";
 import type { RunOutcome } from "./query-run.ts";
-import type { QueryFrameText } from "./series-result.ts";
-import { type SeriesFailure, SeriesResult, type SeriesValue } from "./series-result.ts";
+import { type QueryFrameText, type SeriesFailure, SeriesResult, type SeriesValue } from "./series-result.ts";
 
 /** The shortest time between the begins of two runs for pages that are open, and what each of the pages adds to it, up to a second. */
 const INTERVAL_MS = 50;
