@@ -1,5 +1,5 @@
 /**
- * Several processes of one `tsweb serve`: each delivers the messages that the others publish.
+ * Several processes of one server: each delivers the messages that the others publish.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { sharedEnv } from "#test/app-process";

@@ -35,6 +35,11 @@ export function startDev(dir: string, env: Environment = {}): Promise<RunningSer
 
 /** Serves the output of {@link build} on a free port, and waits until the server listens. */
 export function startBuilt(dir: string, env: Environment = {}): Promise<RunningServer> {
+  return startNode(dir, [join(dir, "dist/server.mjs")], env);
+}
+
+/** Does the same with `tsweb serve`, which loads the command line first: only for tests of the command. */
+export function startServe(dir: string, env: Environment = {}): Promise<RunningServer> {
   return untilListening(start(["serve", join(dir, "dist")], { dir, env }), "tsweb serve");
 }
 

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openSocket, parseResponse, readToEnd, readUntil, sendRequest } from "#test/raw-http";
-import { type Environment, type RunningServer, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
+import { type Environment, type RunningServer, runTsweb, startBuilt, startDev, startNode, startServe } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
@@ -345,7 +345,7 @@ describe("a server that cannot start", () => {
 });
 
 it("tsweb serve serves the application as node dist/server.mjs does", async () => {
-  const server = await startBuilt(site.dir, env);
+  const server = await startServe(site.dir, env);
   expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
   expect(await server.stop()).toBe(0);
 });

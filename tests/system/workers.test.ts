@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "#test/redis-server";
-import { build, type RunningServer, runTsweb, startBuilt } from "#test/run-tsweb";
+import { build, type RunningServer, runTsweb, startBuilt, startServe } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const FILES = {
@@ -80,7 +80,7 @@ const isAlive = (pid: number) => {
 
 describe("two processes", () => {
   it("share one port, and their supervisor does not load the application and restarts one of them that was killed", async () => {
-    const server = await startBuilt(site.dir, ENV);
+    const server = await startServe(site.dir, ENV);
     const [first = 0, second = 0] = await respondingPids(server, 2);
     expect(server.output().match(/The application is loaded\./g)).toHaveLength(2);
     process.kill(first, "SIGKILL");
