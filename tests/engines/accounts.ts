@@ -3,6 +3,7 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import type { ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
 import type { RunningServer } from "#test/run-tsweb";
 import { copyAccounts, serveAccounts } from "../browser/accounts-app.ts";
@@ -36,22 +37,28 @@ let users = 0;
 /** Returns an address that is not registered. */
 const newAddress = () => `user-${++users}@example.com`;
 
+let running: RunningServer;
+let clockChanges = 0;
+
+/** Serves the example to all engines. */
+export function useAccounts(): void {
+  let copy: ExampleCopy;
+
+  beforeAll(async () => {
+    copy = copyAccounts();
+    const NODE_OPTIONS = `${fasterHashing().NODE_OPTIONS} ${clockOption()}`;
+    running = await serveAccounts(copy, { WEB_DATA_DIR: join(copy.dir, "data"), NODE_OPTIONS });
+  });
+
+  afterAll(async () => {
+    expect(await running?.stop()).toBe(0);
+    copy?.remove();
+  });
+}
+
 export function accountsScenarios({ scenario, essential }: Scenarios): void {
   describe("the accounts example", () => {
-    const copy = copyAccounts();
-    let running: RunningServer;
-    let clockChanges = 0;
     const open = (page: EnginePage, path: string) => page.open(running.address + path);
-
-    beforeAll(async () => {
-      const NODE_OPTIONS = `${fasterHashing().NODE_OPTIONS} ${clockOption()}`;
-      running = await serveAccounts(copy, { WEB_DATA_DIR: join(copy.dir, "data"), NODE_OPTIONS });
-    });
-
-    afterAll(async () => {
-      expect(await running?.stop()).toBe(0);
-      copy.remove();
-    });
 
     /** Registers a user with the form, and waits for the account page. */
     async function register(page: EnginePage, email: string): Promise<void> {

@@ -2,12 +2,16 @@
  * Scenarios in Firefox and WebKit: three of each engine in `npm test`; all, and in Chromium too, in `npm run matrix -- engines`.
  */
 import { IS_MATRIX } from "#test/matrix";
-import { accountsScenarios } from "./accounts.ts";
+import { accountsScenarios, useAccounts } from "./accounts.ts";
 import { describeEngines } from "./each-engine.ts";
 import { exampleScenarios } from "./examples.ts";
-import { laterScenarios } from "./later.ts";
+import { laterScenarios, useLaterPages } from "./later.ts";
 import { navigationScenarios } from "./navigation.ts";
-import { pageScenarios } from "./pages.ts";
+import { pageScenarios, usePages } from "./pages.ts";
+
+useAccounts();
+usePages();
+useLaterPages();
 
 describeEngines((scenarios) => {
   accountsScenarios(scenarios);

@@ -8,22 +8,26 @@ import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
 import type { Scenarios } from "./each-engine.ts";
 
+let server: RunningServer;
+
+/** Serves the pages to all engines. */
+export function useLaterPages(): void {
+  let project: TestProject;
+
+  beforeAll(async () => {
+    project = TestProject.fromFiles(LATER_APP);
+    await buildOnce(project.dir, "later");
+    server = await startBuilt(project.dir, { WEB_AUTH_SECRET: SECRET });
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+    project?.remove();
+  });
+}
+
 export function laterScenarios({ scenario, essential }: Scenarios): void {
   describe("pages with parts", () => {
-    let project: TestProject;
-    let server: RunningServer;
-
-    beforeAll(async () => {
-      project = TestProject.fromFiles(LATER_APP);
-      await buildOnce(project.dir, "later");
-      server = await startBuilt(project.dir, { WEB_AUTH_SECRET: SECRET });
-    });
-
-    afterAll(async () => {
-      await server?.stop();
-      project?.remove();
-    });
-
     /** Makes a part ready, once it waits. */
     async function release(part: string): Promise<void> {
       await expect

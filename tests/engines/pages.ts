@@ -9,22 +9,28 @@ import type { Scenarios } from "./each-engine.ts";
 import type { EngineContext, EnginePage } from "./engine.ts";
 import { ScenarioApp } from "./scenario-app.ts";
 
+let app: ScenarioApp;
+let file: string;
+
+/** Serves the pages to all engines, and writes the file that they upload. */
+export function usePages(): void {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tsweb-engines-"));
+    file = join(folder, "photo ö.txt");
+    writeFileSync(file, "x".repeat(100_000));
+    app = await ScenarioApp.open();
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    rmSync(folder, { recursive: true });
+  });
+}
+
 export function pageScenarios({ scenario, essential }: Scenarios): void {
   describe("pages", () => {
-    const folder = mkdtempSync(join(tmpdir(), "tsweb-engines-"));
-    const file = join(folder, "photo ö.txt");
-    let app: ScenarioApp;
-
-    beforeAll(async () => {
-      app = await ScenarioApp.open();
-      writeFileSync(file, "x".repeat(100_000));
-    });
-
-    afterAll(async () => {
-      await app?.close();
-      rmSync(folder, { recursive: true });
-    });
-
     /** Opens a page in a new tab. With script, waits until its view is alive. */
     async function visit(context: EngineContext, path: string, hasView = true): Promise<EnginePage> {
       const page = await context.newPage();
