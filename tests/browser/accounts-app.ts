@@ -8,7 +8,7 @@ import { fasterHashing } from "#test/faster-hashing";
 import { IS_MATRIX } from "#test/matrix";
 import { type Environment, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
-import { ExampleApp, type StartedExample, startExample } from "./example-app.ts";
+import { ExampleApp, startExample } from "./example-app.ts";
 
 const WITH_SCRIPT = ["with script", { javaScriptEnabled: true }] as const;
 const WITHOUT_SCRIPT = ["without script", { javaScriptEnabled: false }] as const;
@@ -34,29 +34,10 @@ export async function serveAccounts(copy: ExampleCopy, env: Environment = {}): P
 
 /** The running example. */
 export class AccountsApp extends ExampleApp {
-  /** The environment variables of the server, for scripts of the example. */
-  readonly env: Environment;
-
-  private constructor(started: StartedExample, env: Environment) {
-    super(started);
-    this.env = env;
-  }
-
   /** Builds and starts a copy of the example. The caller calls {@link close}. */
   static async open(env: Environment = {}): Promise<AccountsApp> {
     const copy = copyAccounts();
-    const allEnv = {
-      ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
-      WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-      ...fasterHashing(),
-      ...env,
-    };
-    const start = async () => {
-      await buildOnce(copy.dir, "accounts");
-      return startBuilt(copy.dir, allEnv);
-    };
-    const started = await startExample(copy, start);
-    return new AccountsApp(started, allEnv);
+    return new AccountsApp(await startExample(copy, () => serveAccounts(copy, env)));
   }
 
   override async clear(): Promise<string[]> {

@@ -1,8 +1,9 @@
 /**
- * The reference application in a real browser: one suite, in development and against the built server.
+ * The reference application in a real browser: one suite against the built server, and in `npm run matrix -- browser` also in
+ * development.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -11,28 +12,35 @@ import type { ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
 import { IS_MATRIX } from "#test/matrix";
 import { textOfBuild, textOfPages } from "#test/received-text";
-import { build, type Environment, type RunningServer, runScript, startBuilt, startDev } from "#test/run-tsweb";
+import { type Environment, type RunningServer, runScript, startBuilt, startDev } from "#test/run-tsweb";
+import { buildOnce } from "#test/shared-builds";
 import {
   ada,
   expectError,
   fill,
   findAccessibilityProblems,
-  register,
   scriptsOf,
   signIn,
+  signUp,
   submit,
   tabTo,
 } from "./accounts-actions.ts";
 import { copyAccounts, SCRIPTING } from "./accounts-app.ts";
 import { launch } from "./chromium.ts";
 
-/** A random text in the server modules, which no browser may receive. */
-const MARKER = `marker-${randomBytes(8).toString("hex")}`;
+/** Texts of the server modules, which no browser may receive: a message, an SQL statement, a name and comments. */
+const SERVER_TEXTS = [
+  ["accounts.server.ts", "An email address has at most"],
+  ["accounts.server.ts", "Without a user, this takes as long as with one"],
+  ["accounts.server.ts", "verify_password"],
+  ["users.server.ts", "CREATE TABLE"],
+  ["shared/database.server.ts", "ACCOUNTS_DATABASE_URL"],
+] as const;
 
 /** What Chromium prints with scripting off for a page with parts: a refresh that it does not follow, docs/protocol.md 11.9. */
 const REFRESH = "console: Not allowed to navigate top frame to data URL: data:,";
 
-describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
+describe.each(IS_MATRIX ? (["dev", "built"] as const) : (["built"] as const))("the accounts example, %s", (mode) => {
   let copy: ExampleCopy;
   let env: Environment;
   let running: RunningServer;
@@ -41,14 +49,13 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
 
   beforeAll(async () => {
     copy = copyAccounts();
-    plantMarker(copy.dir);
     env = {
       ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
       WEB_TRUST_PROXY: "1",
       ...fasterHashing(),
     };
-    if (mode === "built") await build(copy.dir);
+    if (mode === "built") await buildOnce(copy.dir, "accounts");
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
     browser = await launch();
     users = new BrowserUsers(browser, { baseURL: running.address });
@@ -89,16 +96,14 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
       ...(await Promise.all(modules.map(async (name) => ({ name, text: await (await get(name)).text() })))),
       ...(mode === "built" ? textOfBuild(copy.dir) : []),
     ];
-    // Proves that the marker is in the build, and that the searched text includes the scripts of views.
-    if (mode === "built") expect(readFileSync(join(copy.dir, "dist/app.mjs"), "utf8")).toContain(MARKER);
+    // Proves that such a text is in the build, and that the searched text includes the scripts of views.
+    if (mode === "built") expect(readFileSync(join(copy.dir, "dist/app.mjs"), "utf8")).toContain(SERVER_TEXTS[0][1]);
     expect(received.some(({ text }) => text.includes("parseRequestOptionsFromJSON"))).toBe(true);
-    for (const secret of [MARKER, "ACCOUNTS_DATABASE_URL", "verify_password", "CREATE TABLE"]) {
+    for (const [file, secret] of SERVER_TEXTS) {
+      expect(readFileSync(join(copy.dir, "src", file), "utf8")).toContain(secret);
       expect(received.filter(({ text }) => text.includes(secret)).map(({ name }) => name)).toEqual([]);
     }
   });
-
-  // The application is the same in both modes.
-  if (mode === "dev" && !IS_MATRIX) return;
 
   describe.each(SCRIPTING)("%s", (_, { javaScriptEnabled }) => {
     /** Returns an address that belongs to this variant. */
@@ -199,21 +204,40 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
       expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     });
 
-    it("shows /admin to admins only", async () => {
+    it("shows /admin to admins only, and returns its report to them, without password hashes", async () => {
       const email = addressOf("grace");
       const page = await newPage();
-      await register(page, email);
+      await signUp(page, email);
       expect((await page.goto("/admin"))?.status()).toBe(403);
-      expect(await runScript(copy.dir, ["scripts/make-admin.ts", email], env)).toContain(`${email} is an admin`);
-      await page.goto("/account");
-      await submit(page, "Sign out");
-      await page.waitForURL(`${running.address}/`);
+      const makeAdmin = (email: string) => runScript(copy.dir, ["scripts/make-admin.ts", email], env);
+      await expect(makeAdmin("nobody@example.com")).rejects.toThrow("Nobody");
+      expect(await makeAdmin(email)).toContain(`${email} is an admin`);
+      await page.context().clearCookies();
+      await page.goto("/");
       await signIn(page, email);
       await page.getByRole("link", { name: "Users" }).click();
       await page.getByRole("heading", { name: "Registered users" }).waitFor();
       expect(await page.locator("tbody tr", { hasText: email }).textContent()).toMatch(/Admin.*UTC/);
       await expect.poll(() => users.problems).toEqual(javaScriptEnabled ? [] : [REFRESH]); // once the page is loaded
       users.problems.splice(0);
+
+      const admin = await call("login", { email, password: ada.password });
+      const { status, body } = await call("admin_report", {}, admin.cookie);
+      expect(status).toBe(200);
+      expect(body.result).toContainEqual({
+        email,
+        name: ada.name,
+        roles: ["admin"],
+        registered: expect.stringMatching(/^\d{4}-.*Z$/),
+      });
+      expect(JSON.stringify(body)).not.toContain("pbkdf2");
+      const headers = { cookie: admin.cookie, origin: running.address };
+      const sent = await fetch(`${running.address}/__web/form/admin_report`, {
+        method: "POST",
+        headers,
+        body: new FormData(),
+      });
+      expect([sent.status, await sent.json()]).toEqual([200, { result: body.result }]);
     });
 
     it("can be used with the keyboard only", async () => {
@@ -246,7 +270,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
       };
       await check("/");
       await check("/register");
-      await register(page, `a.rather.long.address.that.goes.on.${addressOf("mathematics")}`);
+      await signUp(page, `a.rather.long.address.that.goes.on.${addressOf("mathematics")}`);
       await check("/account");
       await check("/account/codes");
       await check("/admin");
@@ -294,28 +318,6 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
     expect(body.error.message).not.toContain("fetch");
     expect(output()).toContain("The database of users failed");
   });
-
-  it("returns the report to admins only, without password hashes", async () => {
-    expect(await call("admin_report", {})).toMatchObject({ status: 401, body: { error: { code: "unauthenticated" } } });
-    const signedOut = await get("/admin");
-    expect([signedOut.status, signedOut.headers.get("location")]).toEqual([303, "/?next=%2Fadmin"]);
-
-    const login = { email: "report@example.com", password: ada.password };
-    const user = await call("register", { ...ada, ...login });
-    const report = await call("admin_report", {}, user.cookie);
-    expect(report).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
-
-    await expect(runScript(copy.dir, ["scripts/make-admin.ts", "nobody@example.com"], env)).rejects.toThrow("Nobody");
-    await runScript(copy.dir, ["scripts/make-admin.ts", login.email], env);
-    const admin = await call("login", login);
-    const { body } = await call("admin_report", {}, admin.cookie);
-    expect(body.result[0]).toMatchObject({
-      email: login.email,
-      roles: ["admin"],
-      registered: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
-    expect(JSON.stringify(body)).not.toContain("pbkdf2");
-  });
 });
 
 /** Calls a server function without a browser. */
@@ -328,17 +330,4 @@ async function callAt(address: string, name: string, args: object, cookie = "") 
   const [setCookie = ""] = response.headers.getSetCookie();
   const location = response.headers.get("x-redirect");
   return { status: response.status, location, body: await response.json(), cookie: setCookie.split(";", 1)[0] ?? "" };
-}
-
-/** Adds the marker to server modules: in a message, in an SQL statement and in a comment. */
-function plantMarker(dir: string): void {
-  const change = (file: string, text: string, marked: string) => {
-    const path = join(dir, "src", file);
-    const source = readFileSync(path, "utf8");
-    expect(source).toContain(text);
-    writeFileSync(path, source.replace(text, marked));
-  };
-  change("accounts.server.ts", '"An email address has', `"${MARKER} An email address has`);
-  change("accounts.server.ts", "/** Signs the user out. */", `/** ${MARKER} */`);
-  change("users.server.ts", "CREATE TABLE", `/* ${MARKER} */ CREATE TABLE`);
 }

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { AccountsUser } from "#test/accounts-user";
 import { issue_magic_token, totp } from "../../src/auth/index.ts";
 import {
   ada,
@@ -13,11 +14,12 @@ import {
   findAccessibilityProblems,
   register,
   signIn,
+  signUp,
   submit,
   tabTo,
 } from "./accounts-actions.ts";
 import { AccountsApp, SCRIPTING } from "./accounts-app.ts";
-import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
+import { Authenticator, addPasskey, forgetSession, signOut, usePasskey } from "./passkey-actions.ts";
 
 const SECRET = randomBytes(32).toString("hex");
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -67,24 +69,26 @@ describe("the accounts example, built", () => {
     return { status: response.status, location, body: await response.json(), cookie: cookies.join("; ") };
   }
 
-  /** Switches codes on for the signed-in user. Returns the secret and the code that was entered. */
-  async function switchCodesOn(page: Page): Promise<{ secret: Uint8Array; used: string }> {
-    await page.goto("/account/codes");
-    // A secret that was created before is shown again, until a code has confirmed it.
-    const setUp = page.getByRole("button", { name: "Set up one-time codes" });
-    if (await setUp.isVisible()) await setUp.click();
-    const shown = await page.locator("code.secret").textContent();
-    const secret = decodeBase32(shown?.replaceAll(" ", "") ?? "");
-    // The code of the previous step, so that the others are left: it is accepted until the step ends.
+  /** Returns the code of the previous step, so that the others are left: it is accepted until the current step ends. */
+  async function previousCode(secret: Uint8Array): Promise<string> {
     await expect.poll(() => (Date.now() / 1000) % 30).toBeLessThan(20);
-    const [used] = codesOf(secret);
-    await fill(page, { code: used });
-    await submit(page, "Switch on");
-    const badge = page.locator(".badge", { hasText: "On" });
-    const problem = page.locator(".error", { hasText: /\S/ });
-    await badge.or(problem).first().waitFor();
-    expect(await problem.allTextContents()).toEqual([]);
-    return { secret, used };
+    return codesOf(secret)[0];
+  }
+
+  let users = 0;
+  /** Returns a new, signed-in user who needs codes, and the secret. */
+  async function registerWithCodes(): Promise<{ user: AccountsUser; secret: Uint8Array }> {
+    const user = new AccountsUser(app.address, ++users);
+    for (const [name, args] of [
+      ["register", { ...ada, email: user.email }],
+      ["set_up_codes", {}],
+    ] as const) {
+      expect(await user.call(name, args)).toMatchObject({ status: 200 });
+    }
+    const [, shown = ""] = /<code class="secret">([^<]+)/.exec((await user.get("/account/codes")).text) ?? [];
+    const secret = decodeBase32(shown.replaceAll(" ", ""));
+    expect(await user.call("switch_codes_on", { code: await previousCode(secret) })).toMatchObject({ status: 200 });
+    return { user, secret };
   }
 
   /** Returns the links in the log for an address. */
@@ -127,11 +131,12 @@ describe("the accounts example, built", () => {
 
       await page.goto("/account/codes");
       await submit(page, "Create another secret");
-      await page
-        .locator("code.secret")
-        .filter({ hasNotText: shown.slice(0, 4) })
-        .waitFor();
-      const { secret, used } = await switchCodesOn(page);
+      const other = page.locator("code.secret").filter({ hasNotText: shown.slice(0, 4) });
+      const secret = decodeBase32((await other.textContent())?.replaceAll(" ", "") ?? "");
+      const used = await previousCode(secret);
+      await fill(page, { code: used });
+      await submit(page, "Switch on");
+      await page.locator(".badge", { hasText: "On" }).waitFor();
       await signOut(page);
       await fill(page, { email: email, password: ada.password });
       await submit(page, "Sign in");
@@ -157,10 +162,8 @@ describe("the accounts example, built", () => {
     });
 
     it("are accepted only after the password, which alone creates no session", async () => {
-      const email = "half@example.com";
-      const page = await app.users.reusePage();
-      await register(page, email);
-      const { secret } = await switchCodesOn(page);
+      const { user, secret } = await registerWithCodes();
+      const { email } = user;
       const passwordOnly = await call("login", { email, password: ada.password });
       expect(passwordOnly).toMatchObject({ status: 200, location: "/code" });
       expect(passwordOnly.cookie).not.toContain("web_session");
@@ -185,29 +188,26 @@ describe("the accounts example, built", () => {
     });
 
     it("are required after a link, and not after a passkey", async () => {
-      const email = "both@example.com";
-      const page = await app.users.newPage();
+      const { user, secret } = await registerWithCodes();
+      const page = await app.users.reusePage();
       await Authenticator.addTo(page);
-      await register(page, email);
+      await page.context().addCookies(user.browserCookies());
       await addPasskey(page);
-      const { secret } = await switchCodesOn(page);
-      await signOut(page);
-      await page.goto(await requestLink(page, email));
+      await forgetSession(page);
+      await page.goto(await requestLink(page, user.email));
       await submit(page, "Sign in");
       await page.waitForURL("**/code");
       await fill(page, { code: codesOf(secret)[1] });
       await submit(page, "Sign in");
       await page.waitForURL("**/account");
-      await signOut(page);
+      await forgetSession(page);
       await usePasskey(page);
       await page.waitForURL("**/account");
     });
 
     it("are all rejected after ten wrong codes in five minutes, also the correct one", async () => {
-      const email = "guessed@example.com";
-      const page = await app.users.reusePage();
-      await register(page, email);
-      const { secret } = await switchCodesOn(page);
+      const { user, secret } = await registerWithCodes();
+      const { email } = user;
       const wrongCode = (n: number) => String((Number(codesOf(secret)[1]) + 1000 + n) % 1_000_000).padStart(6, "0");
       for (let n = 0; n < 10; n++) {
         // A new sign-in does not reset the count.
@@ -224,8 +224,7 @@ describe("the accounts example, built", () => {
     it.each(SCRIPTING)("are in the log, and can be used once, by a button on their page, %s", async (_, options) => {
       const email = addressOf("linked", options);
       const page = await app.users.reusePage(options);
-      await register(page, email);
-      await signOut(page);
+      await call("register", { ...ada, email });
       const link = await requestLink(page, email);
       expect(link).toMatch(new RegExp(`^${app.address}/link/open\\?token=[\\w.-]+$`));
 
@@ -345,7 +344,7 @@ describe("the accounts example, built", () => {
     await check("/link");
     await check("/link/sent");
     await check("/link/open");
-    await register(page, "flawless@example.com");
+    await signUp(page, "flawless@example.com");
     await check("/account/codes");
     await tabTo(page, "button");
     await page.keyboard.press("Enter");
@@ -357,7 +356,8 @@ describe("the accounts example, built", () => {
     await page.keyboard.press("Enter");
     await page.locator(".badge", { hasText: "On" }).waitFor();
     expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
-    await signOut(page);
+    await forgetSession(page);
+    await page.goto("/");
     await fill(page, { email: "flawless@example.com", password: ada.password });
     await submit(page, "Sign in");
     await page.waitForURL("**/code");

@@ -2,6 +2,7 @@
  * Virtual authenticators in the browser, by the DevTools protocol, and the actions of users with passkeys.
  */
 import type { CDPSession, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { submit } from "./accounts-actions.ts";
 
 /** A passkey in an authenticator. */
@@ -24,9 +25,10 @@ export class Authenticator {
     this.#id = id;
   }
 
-  /** Adds a virtual authenticator to the browser context of a page. */
+  /** Adds a virtual authenticator to a page until the end of the test. */
   static async addTo(page: Page): Promise<Authenticator> {
     const session = await page.context().newCDPSession(page);
+    onTestFinished(() => session.detach().catch(() => undefined)); // the page may be closed
     await session.send("WebAuthn.enable");
     const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
       options: {
@@ -59,18 +61,21 @@ export class Authenticator {
 
 /** Adds a passkey to the account of the signed-in user. */
 export async function addPasskey(page: Page): Promise<void> {
-  await page.goto("/account");
-  await page.getByRole("link", { name: "Passkeys" }).click();
+  await page.goto("/account/passkeys");
   const before = await page.locator(".rows li").count();
   await submit(page, "Add a passkey");
   await page.locator(".rows li").nth(before).waitFor();
 }
 
-/** Signs in with a passkey, starting from the sign-in page. */
+/** Signs in with a passkey. */
 export async function usePasskey(page: Page): Promise<void> {
-  await page.goto("/");
-  await page.getByRole("link", { name: "Use a passkey" }).click();
+  await page.goto("/passkey");
   await submit(page, "Use a passkey");
+}
+
+/** Ends the session of a page without a request, for tests of what follows. */
+export async function forgetSession(page: Page): Promise<void> {
+  await page.context().clearCookies();
 }
 
 /** Signs out, and waits for the sign-in page. */

@@ -6,9 +6,18 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { itInMatrix } from "#test/matrix";
 import { textOfPages } from "#test/received-text";
-import { ada, expectAlert, findAccessibilityProblems, register, scriptsOf, submit, tabTo } from "./accounts-actions.ts";
+import {
+  ada,
+  expectAlert,
+  findAccessibilityProblems,
+  register,
+  scriptsOf,
+  signUp,
+  submit,
+  tabTo,
+} from "./accounts-actions.ts";
 import { AccountsApp } from "./accounts-app.ts";
-import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
+import { Authenticator, addPasskey, forgetSession, signOut, usePasskey } from "./passkey-actions.ts";
 
 describe("passkeys of the accounts example, built", () => {
   let app: AccountsApp;
@@ -25,9 +34,9 @@ describe("passkeys of the accounts example, built", () => {
 
   /** Opens a page of a new, signed-in user with a passkey. */
   async function registerWithPasskey(email: string) {
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     const authenticator = await Authenticator.addTo(page);
-    await register(page, email);
+    await signUp(page, email);
     await addPasskey(page);
     return { page, authenticator };
   }
@@ -48,18 +57,20 @@ describe("passkeys of the accounts example, built", () => {
     );
 
   it("can be added to an account, and sign in without a password", async () => {
-    const { page, authenticator } = await registerWithPasskey("ada@example.com");
+    const page = await app.users.reusePage();
+    const authenticator = await Authenticator.addTo(page);
+    await register(page, "ada@example.com");
+    await page.getByRole("link", { name: "Passkeys" }).click();
+    await submit(page, "Add a passkey");
+    await page.locator(".rows li", { hasText: "Not used yet" }).waitFor();
     expect(await authenticator.credentials()).toMatchObject([{ isResidentCredential: true, rpId: "localhost" }]);
-    expect(await page.textContent(".rows li")).toContain("Not used yet");
-    await signOut(page);
     for (let count = 0; count < 2; count++) {
-      await usePasskey(page);
+      await signOut(page);
+      await page.getByRole("link", { name: "Use a passkey" }).click();
+      await submit(page, "Use a passkey");
       await page.waitForURL("**/account");
       expect(await page.locator("dd").allTextContents()).toEqual([ada.name, "ada@example.com"]);
-      await signOut(page);
     }
-    await usePasskey(page);
-    await page.waitForURL("**/account");
     await page.getByRole("link", { name: "Passkeys" }).click();
     await page.locator(".rows li", { hasText: "Used on" }).waitFor();
   });
@@ -90,7 +101,7 @@ describe("passkeys of the accounts example, built", () => {
     await expectAlert(page, "This device has a passkey for your account already.");
     expect(await authenticator.credentials()).toHaveLength(1);
 
-    const signedOutPage = await app.users.newPage();
+    const signedOutPage = await app.users.reusePage();
     const emptyAuthenticator = await Authenticator.addTo(signedOutPage);
     await usePasskey(signedOutPage);
     await expectAlert(signedOutPage, "No passkey was used. Try again.");
@@ -100,7 +111,7 @@ describe("passkeys of the accounts example, built", () => {
 
   it("require user verification", async () => {
     const { page, authenticator } = await registerWithPasskey("finger@example.com");
-    await signOut(page);
+    await forgetSession(page);
     await authenticator.setVerified(false);
     await usePasskey(page);
     await expectAlert(page, "No passkey was used. Try again.");
@@ -111,7 +122,7 @@ describe("passkeys of the accounts example, built", () => {
 
   it("answer one challenge once: a replayed assertion is rejected", async () => {
     const { page } = await registerWithPasskey("replay@example.com");
-    await signOut(page);
+    await forgetSession(page);
     const sending = page.waitForRequest("**/__web/rpc/sign_in_with_passkey");
     await usePasskey(page);
     const { args } = (await sending).postDataJSON() as { args: object };
@@ -136,13 +147,13 @@ describe("passkeys of the accounts example, built", () => {
     const { page, authenticator } = await registerWithPasskey("copied@example.com");
     const [credential] = await authenticator.credentials();
     if (!credential) throw new Error("The authenticator has no passkey.");
-    await signOut(page);
+    await forgetSession(page);
     for (let count = 0; count < 2; count++) {
       await usePasskey(page);
       await page.waitForURL("**/account");
-      await signOut(page);
+      await forgetSession(page);
     }
-    const attackerPage = await app.users.newPage();
+    const attackerPage = await app.users.reusePage();
     await (await Authenticator.addTo(attackerPage)).add(credential);
     await usePasskey(attackerPage);
     await expectAlert(attackerPage, "The passkey's counter did not rise");
@@ -153,14 +164,12 @@ describe("passkeys of the accounts example, built", () => {
   it("cannot sign in after they are removed", async () => {
     const { page } = await registerWithPasskey("removed@example.com");
     await page.getByRole("form", { name: /Passkey of/ }).waitFor();
-    const withoutScript = await app.users.reusePage({
-      javaScriptEnabled: false,
-      storageState: await page.context().storageState(),
-    });
+    const withoutScript = await app.users.reusePage({ javaScriptEnabled: false });
+    await withoutScript.context().addCookies(await page.context().cookies());
     await withoutScript.goto("/account/passkeys");
     await submit(withoutScript, "Remove");
     await withoutScript.locator(".rows").waitFor({ state: "detached" });
-    await signOut(page);
+    await forgetSession(page);
     await usePasskey(page);
     await expectAlert(page, "This passkey is not known here.");
   });
@@ -195,7 +204,7 @@ describe("passkeys of the accounts example, built", () => {
   });
 
   itInMatrix("are requested once, and the button keeps the focus meanwhile", async () => {
-    const page = await app.users.newPage();
+    const page = await app.users.reusePage();
     await Authenticator.addTo(page);
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -218,7 +227,7 @@ describe("passkeys of the accounts example, built", () => {
 
   itInMatrix("show that a call has failed, and send it again on request", async () => {
     const { page } = await registerWithPasskey("again@example.com");
-    await signOut(page);
+    await forgetSession(page);
     await page.route("**/__web/rpc/passkey_sign_in_options", (route) => route.abort());
     await usePasskey(page);
     await expectAlert(page, "That did not work. Try again.");
@@ -243,7 +252,7 @@ describe("passkeys of the accounts example, built", () => {
     await Authenticator.addTo(page);
     await page.goto("/passkey");
     expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
-    await register(page, "small@example.com");
+    await signUp(page, "small@example.com");
     await addPasskey(page);
     expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
   });
