@@ -102,13 +102,15 @@ const PATHS = {
   "package.json": '{ "type": "module", "imports": { "#lib/*": "./src/lib/*" } }',
   "tsconfig.json": '{ "compilerOptions": { "paths": { "@/*": ["./src/*"] } }, "include": ["src"] }',
   "scripts/main.ts":
-    'import { add } from "@/users.server";\nimport { two } from "#lib/two.ts";\nconsole.log(add.name, two);',
+    'import { add } from "@/users.server";\nimport { two } from "#lib/two.ts";\nconsole.log(add.name, two);\nawait import("#lib/fail.ts");',
   "src/app.ts": 'import { App } from "tsweb";\nexport default new App({ modules: [] });',
   "src/users.server.ts":
     'import { server } from "tsweb";\nimport type { User } from "@/lib/user.ts";\nimport { one } from "@/lib/one.js";\nexport const add = server((user: User) => [user, one]);',
   "src/lib/user.ts": "export interface User { age: number }",
   "src/lib/one.ts": "export const one = 1;",
   "src/lib/two.ts": "export const two = 2;",
+  "src/lib/fail.ts":
+    "interface A {\n  a: string;\n}\n\nfunction fail(a: A): never {\n  throw new Error(a.a);\n}\n\nfail({ a: 'x' });",
 };
 
 describe("node --import tsweb/register", () => {
@@ -126,28 +128,18 @@ describe("node --import tsweb/register", () => {
     expect(accepted.printed.extensions).toBe("1 2 3");
   });
 
-  test("resolves the paths of tsconfig.json, also in scripts that it does not include, and its types", () => {
+  test("resolves the paths of tsconfig.json, also in scripts that it does not include, and maps stacks back to the source", () => {
     const project = new Project(PATHS);
     project.install("tsweb", "vitest");
-    const { stdout, stderr } = run(project.root, "scripts/main.ts");
-    expect(stderr).toBe("");
+    const { stdout, stderr, status } = run(project.root, "scripts/main.ts");
     expect(stdout).toBe("add 2\n");
+    expect(stderr).toContain(`${project.file("src/lib/fail.ts")}:6:9`);
+    expect(stderr).toContain(`${project.file("src/lib/fail.ts")}:9:1`);
+    expect(status).toBe(1);
   });
 
   test("compiles server modules in JavaScript", () => {
     expect(accepted.printed.javascript).toBe("f");
-  });
-
-  test("maps stacks back to the lines of the source", () => {
-    const project = createCases({});
-    project.write(
-      "src/main.ts",
-      "interface A {\n  a: string;\n}\n\nfunction fail(a: A): never {\n  throw new Error(a.a);\n}\n\nfail({ a: 'x' });",
-    );
-    const { stderr, status } = run(project.root, "src/main.ts");
-    expect(status).toBe(1);
-    expect(stderr).toContain(`${project.file("src/main.ts")}:6:9`);
-    expect(stderr).toContain(`${project.file("src/main.ts")}:9:1`);
   });
 
   const rejected = [
@@ -171,12 +163,13 @@ describe("node --import tsweb/register", () => {
     },
   ];
 
-  test("rejects mistakes and prints their locations", () => {
+  test("rejects mistakes and prints their locations, and reports a missing module", () => {
     const entries = rejected.map(({ file, code }, index) => {
       const files = { "src/a.server.ts": SERVER, [file]: parseMarkedCode(code).code };
       return [`mistake-${index}`, { main: file, files }] as const;
     });
-    const cases: Record<string, Case> = Object.fromEntries(entries);
+    const missing = { main: "src/main.ts", files: { "src/main.ts": 'import "./missing.ts";' } };
+    const cases: Record<string, Case> = { ...Object.fromEntries(entries), missing };
     const project = createCases(cases);
     const { printed, stderr, status } = runCases(project, cases);
     const expectError = (output: string | undefined, index: number) => {
@@ -190,14 +183,7 @@ describe("node --import tsweb/register", () => {
     for (const index of rejected.keys()) expectError(printed[`mistake-${index}`], index);
     expectError(stderr, 0); // uncaught
     expect(status).toBe(1);
-  });
-
-  test("reports a missing module with the error of Node", () => {
-    const project = createCases({});
-    project.write("src/main.ts", 'import "./missing.ts";');
-    const { stderr, status } = run(project.root, "src/main.ts");
-    expect(status).toBe(1);
-    expect(stderr).toContain("ERR_MODULE_NOT_FOUND");
+    expect(printed.missing).toContain("ERR_MODULE_NOT_FOUND"); // the error of Node
   });
 });
 
