@@ -7,10 +7,10 @@ import { setTimeout } from "node:timers/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { callFunction } from "#test/call-function";
-import { repository } from "#test/copy-example";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { buildLiveApp } from "#test/live-app";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import { SeededRandom } from "#test/seeded-random";
-import { TestProject } from "#test/test-project";
+import type { TestProject } from "#test/test-project";
 import { launch } from "../browser/chromium.ts";
 
 const { TORTURE_SIZE, TORTURE_RUNS = "1", TORTURE_SEED = "1" } = process.env;
@@ -28,10 +28,7 @@ let project: TestProject;
 let running: RunningServer;
 
 beforeAll(async () => {
-  project = TestProject.copy(`${repository}/tests/browser/fixtures/live`);
-  const app = project.read("src/app.ts");
-  project.write("src/app.ts", app.replace("modules:", "rate: false, modules:"));
-  await build(project.dir);
+  project = await buildLiveApp();
   running = await startBuilt(project.dir, ENV);
   browser = await launch({ processPerPage: true }); // a crash ends one tab
 });
@@ -45,7 +42,8 @@ afterAll(async () => {
 /** Publishes the next number. */
 let published = 0;
 async function publish(): Promise<void> {
-  await callFunction(running.address, "send", { room: "room:1", text: `n${published + 1}` });
+  const args = { room: "room", texts: [`n${published + 1}`] };
+  expect(await callFunction(running.address, "publish_texts", args)).toEqual([true]);
   published += 1;
 }
 
@@ -69,13 +67,13 @@ async function open(context: BrowserContext): Promise<OpenTab> {
   page.on("request", (request) => {
     if (request.url().endsWith("/__web/live")) leader = page;
   });
-  return load(page, () => page.goto(`${running.address}/room`));
+  return load(page, () => page.goto(running.address));
 }
 
 /** Returns the numbers that a tab shows. */
 async function numbersOf({ page }: OpenTab): Promise<number[]> {
-  const texts = await page.locator("li").allTextContents();
-  return texts.map((text) => Number(text.slice(1)));
+  const texts = (await page.textContent("output")) || null;
+  return texts?.split(",").map((text) => Number(text.slice(1))) ?? [];
 }
 
 /** Returns the last number that a tab shows; without one, the last that was published before its page was there. */
