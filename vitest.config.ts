@@ -14,7 +14,6 @@ const SLOW_FILES = [
   "system/workers",
   "mistakes/commands",
   "fault/pipelining",
-  "browser/dev-errors",
   "browser/accounts",
   "browser/dev",
   "system/starting-and-stopping",

@@ -1,9 +1,10 @@
 /**
- * Live updates in the development server, in Chromium: presence over an edit, in tabs that share a connection, a live query over edits,
- * and the warning about streaming calls that hidden tabs hold.
+ * Live updates in the development server, in Chromium: presence over an edit, in tabs that share a connection, a live query over edits
+ * of a view with hooks of Preact, and the warning about streaming calls that hidden tabs hold.
  */
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
@@ -37,15 +38,20 @@ const FILES = {
       <Room feed={await channel<string>("room")} here={await presence("room", "guest", { anonymous: true })} />
     ));`,
   "src/lines.tsx": `
-    import { live, type LiveHandle, view } from "tsweb/browser";
+    import { useState } from "preact/hooks";
+    import { live, type LiveHandle, state, view } from "tsweb/browser";
     import { write } from "./functions.server.ts";
     export const Lines = view(({ lines }: { lines: LiveHandle<{ text: string }> }) => {
       const shown = live(lines);
+      const own = state({ count: 1 });
+      const [clicks, setClicks] = useState(10);
       return (
         <>
           <h1>First</h1>
           <p id="lines">{shown.value.text}</p>
           <button id="write" onClick={() => write("line")}>Write</button>
+          <button id="count" onClick={() => own.count++}>{own.count}</button>
+          <button id="clicks" onClick={() => setClicks(clicks + 1)}>{clicks}</button>
         </>
       );
     });`,
@@ -79,6 +85,7 @@ let messages: string[];
 
 beforeAll(async () => {
   project = TestProject.fromFiles(FILES);
+  project.linkPackages(repository, ["preact"]);
   [dev, browser] = await Promise.all([startDev(project.dir), launch()]);
 });
 
@@ -131,7 +138,7 @@ it("tabs that share a connection stay present, and receive messages, over edits 
   for (const tab of tabs) await expectText(tab, "#people", "2");
 });
 
-it("a live query stays current over edits of its view, and of the module that declares it", async () => {
+it("a live query and the states of a view, also those of useState, are kept over an edit of it, and the query over one of its module", async () => {
   const page = await open("/lines");
   // The first click may come before the view is hydrated.
   await expect
@@ -140,8 +147,14 @@ it("a live query stays current over edits of its view, and of the module that de
       return page.textContent("#lines");
     })
     .toMatch(/^line/);
+  for (const button of ["#count", "#clicks"]) await page.click(button);
+  await page.evaluate(() => Object.assign(window, { sameDocument: true }));
   project.write("src/lines.tsx", project.read("src/lines.tsx").replace("<h1>First", "<h1>Second"));
   await expectText(page, "h1", "Second");
+  expect([await page.textContent("#count"), await page.textContent("#clicks")]).toEqual(["2", "11"]);
+  expect(await page.evaluate(() => "sameDocument" in window)).toBe(true);
+  await page.click("#clicks");
+  await expectText(page, "#clicks", "12");
   const before = await page.textContent("#lines");
   expect(before).toMatch(/^line/);
   await page.click("#write");

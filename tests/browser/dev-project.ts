@@ -1,5 +1,5 @@
 /**
- * A project whose development server runs for all tests of a file, with pages of Chromium.
+ * A project whose development server runs for all tests of dev.test.ts, with pages of Chromium.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
@@ -14,8 +14,13 @@ export let dev: RunningServer;
 export let users: BrowserUsers;
 let browser: Browser;
 
-/** Functions that restore the files that the test has edited. */
-export const restores: (() => void)[] = [];
+/** The users of {@link openHome}. */
+let homeUsers: BrowserUsers;
+/** The home page of the test before, if it has restored its edits. */
+let home: Page | undefined;
+
+/** The files that the test has edited, once for each edit, and functions that restore what they were before it. */
+export const restores: { readonly file: string; readonly restore: () => void }[] = [];
 
 /** Starts the server before the tests of the file, and restores the edited files after each of them. */
 export function useDevProject(): void {
@@ -24,13 +29,15 @@ export function useDevProject(): void {
     dev = await startDev(project.dir);
     browser = await launch();
     users = new BrowserUsers(browser, { baseURL: dev.address });
+    homeUsers = new BrowserUsers(browser, { baseURL: dev.address });
     await receiveUpdates(await browser.newPage(), dev.address);
   });
 
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     await users.closeAll();
+    if (restores.length > 0 || task.result?.state === "fail") await closeHome();
     await restoreAll();
-    expect(users.problems.splice(0)).toEqual([]);
+    expect(takeProblems()).toEqual([]);
   });
 
   afterAll(async () => {
@@ -66,26 +73,66 @@ async function restoreAll(): Promise<void> {
   const pending = restores.splice(0).reverse();
   if (pending.length === 0) return;
   await waitForEffect(() => {
-    for (const restore of pending) restore();
+    for (const { restore } of pending) restore();
   });
 }
 
-/** Edits a file until the end of the test. Returns a function that restores it earlier. */
+/** Edits a file until the end of the test. Returns a function that restores it earlier, also from later edits of it. */
 export function edit(file: string, search: string, replacement: string): () => void {
-  const restore = project.edit(`src/${file}`, search, replacement);
-  restores.push(restore);
-  return restore;
+  const edited = { file, restore: project.edit(`src/${file}`, search, replacement) };
+  restores.push(edited);
+  return () => {
+    const later = restores.splice(restores.indexOf(edited)).filter((other) => other.file !== file);
+    restores.push(...later);
+    edited.restore();
+  };
 }
 
-/** Opens the home page, waits until it is hydrated, and changes the state of its view. */
+/** Returns the problems that the browser has reported since the last call. */
+export function takeProblems(): string[] {
+  return [...users.problems.splice(0), ...homeUsers.problems.splice(0)];
+}
+
+/** Returns the home page, hydrated: that of the test before, if that has restored its edits, and has waited for the effect. */
+export async function showHome(): Promise<Page> {
+  await waitForEdits();
+  home ??= await homeUsers.reusePage();
+  if (!(await homeCount())) {
+    await home.goto("/");
+    await home.locator("#counter[data-hydrated=true]").waitFor();
+  }
+  return home;
+}
+
+/** Returns the home page as {@link showHome}, with another state of its view than that of a new page. */
 export async function openHome(): Promise<Page> {
-  const page = await users.reusePage();
-  await page.goto("/");
-  await page.locator("#counter[data-hydrated=true]").waitFor();
-  await page.click("#more");
+  if ((await homeCount()) !== "4") await closeHome(); // a page that was reloaded may be reloaded once more
+  const page = await showHome();
+  if ((await homeCount()) === "3") await page.click("#more");
   await page.fill("#name", "Ada");
   await page.evaluate(() => Object.assign(window, { isSamePage: true }));
   return page;
+}
+
+/** Opens an empty page of another user, without the home page of the test before. */
+export async function openPage(): Promise<Page> {
+  await closeHome();
+  return users.reusePage();
+}
+
+/** Returns the count that the home page shows, if it is open and hydrated, without an overlay. */
+function homeCount(): Promise<string | null | undefined> | undefined {
+  return home?.evaluate(shownCount).catch(() => null); // an error page may be about to reload
+}
+
+function shownCount(): string | null | undefined {
+  if (document.querySelector("vite-error-overlay")) return null;
+  return document.querySelector("#counter[data-hydrated=true] #count")?.textContent;
+}
+
+async function closeHome(): Promise<void> {
+  home = undefined;
+  await homeUsers.closeAll();
 }
 
 export const isSamePage = (page: Page) => page.evaluate(() => "isSamePage" in window);

@@ -1,9 +1,11 @@
 /**
- * The development server in Chromium: the effect of edits.
+ * The development server in Chromium: what a page receives, the effect of edits, and errors.
  */
 import type { Page } from "playwright-core";
 import { afterEach, describe, expect, it } from "vitest";
 import { IS_MATRIX } from "#test/matrix";
+import { textOfPages } from "#test/received-text";
+import { testErrors } from "./dev-errors.ts";
 import {
   colorOf,
   dev,
@@ -12,16 +14,19 @@ import {
   expectStateKept,
   isSamePage,
   openHome,
+  openPage,
   project,
   recordOutput,
   restores,
+  takeProblems,
   useDevProject,
-  users,
   waitForEdits,
   waitForEffect,
 } from "./dev-project.ts";
 
 useDevProject();
+
+describe("an error", testErrors);
 
 describe("the first page", () => {
   it("is hydrated, with its style sheets and images", async () => {
@@ -39,7 +44,7 @@ describe("the first page", () => {
   });
 
   it("has only the scripts of the development server on a page without views", async () => {
-    const page = await users.reusePage();
+    const page = await openPage();
     await page.goto("/plain");
     const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
     expect(scripts).toEqual([
@@ -48,6 +53,17 @@ describe("the first page", () => {
       "/__web/dev/@id/virtual:tsweb/policy-violations",
     ]);
   });
+});
+
+it("a browser receives no text of a server module, with the scripts of its views [RESPONSE-5]", async () => {
+  const received = await textOfPages(await openPage(), ["/", "/plain"]);
+  expect(received.some(({ text }) => text.includes("showGreeting"))).toBe(true); // of the view
+  for (const file of ["functions.server.ts", "pages.server.tsx"]) {
+    expect(received.some(({ name }) => name.includes(file) && !name.includes("tsweb-stub"))).toBe(false);
+  }
+  for (const secret of ["not for browsers", "Creates one file", "writeFileSync", "Broken on purpose"]) {
+    expect(received.filter(({ text }) => text.includes(secret)).map(({ name }) => name)).toEqual([]);
+  }
 });
 
 describe("an edit", () => {
@@ -64,10 +80,21 @@ describe("an edit", () => {
     },
   );
 
-  it("of a view updates the page and keeps the state", async () => {
+  it("of a view, its state, a component inside it and a view that is a default export is shown, and keeps the state", async () => {
     const page = await openHome();
     edit("counter.tsx", "More\n", "Still more\n");
     await page.locator("#more", { hasText: "Still more" }).waitFor();
+    await expectStateKept(page);
+    edit("counter.tsx", "isMounted: false }", "isMounted: false, tries: 7 }");
+    edit("counter.tsx", "Still more\n", "More {own.tries}\n");
+    await page.locator("#more", { hasText: "More 7" }).waitFor();
+    await expectStateKept(page);
+    edit("badge.tsx", "{text}", "{text} of honour");
+    await page.locator("#badge", { hasText: "Badge of honour" }).waitFor();
+    await expectStateKept(page);
+    await page.click("#note");
+    edit("note.tsx", '"Open"', '"Wide open"');
+    await page.locator("#note", { hasText: "Wide open" }).waitFor();
     await expectStateKept(page);
     await page.click("#more");
     expect(await page.textContent("#count")).toBe("5");
@@ -84,14 +111,6 @@ describe("an edit", () => {
     await expectStateKept(page);
   });
 
-  it("that adds a field to a state works at once and keeps the other fields", async () => {
-    const page = await openHome();
-    edit("counter.tsx", "isMounted: false }", "isMounted: false, tries: 7 }");
-    edit("counter.tsx", "More\n", "More {own.tries}\n");
-    await page.locator("#more", { hasText: "More 7" }).waitFor();
-    await expectStateKept(page);
-  });
-
   it("that adds a state above another one starts with new states", async () => {
     const page = await openHome();
     edit("counter.tsx", "const own =", 'const filter = state({ count: 10, name: "all" });\n  const own =');
@@ -101,21 +120,6 @@ describe("an edit", () => {
     await page.click("#more");
     expect(await page.textContent("#count")).toBe("4");
     expect(await isSamePage(page)).toBe(true);
-  });
-
-  it("of a component inside a view updates the page and keeps the state", async () => {
-    const page = await openHome();
-    edit("badge.tsx", "{text}", "{text} of honour");
-    await page.locator("#badge", { hasText: "Badge of honour" }).waitFor();
-    await expectStateKept(page);
-  });
-
-  it("of a view that is a default export updates the page and keeps the state", async () => {
-    const page = await openHome();
-    await page.click("#note");
-    edit("note.tsx", '"Open"', '"Wide open"');
-    await page.locator("#note", { hasText: "Wide open" }).waitFor();
-    await expectStateKept(page);
   });
 
   it("of a style sheet updates the page without a reload: of the application, a page, a view, and a CSS module", async () => {
@@ -137,16 +141,14 @@ describe("an edit", () => {
     }
   });
 
-  it("of a page's markup reloads the page", async () => {
+  it("of a page's markup, and of a server function, reloads the page, and takes effect", async () => {
     const page = await openHome();
     edit("pages.server.tsx", "Home page", "Another home");
     await page.locator("h1", { hasText: "Another home" }).waitFor();
     await page.locator("#counter[data-hydrated=true]").waitFor();
     expect(await isSamePage(page)).toBe(false);
-  });
-
-  it("of a server function reloads the page, and takes effect", async () => {
-    const page = await openHome();
+    await waitForEdits();
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
     edit("functions.server.ts", "Hello", "Good morning");
     await expect.poll(() => isSamePage(page).catch(() => true)).toBe(false); // the page cannot be evaluated while it reloads
     await page.locator("#counter[data-hydrated=true]").waitFor();
@@ -170,7 +172,7 @@ describe("an edit", () => {
       for (const save of order === "view first" ? saves.reverse() : saves) save();
       await page.locator("#waves").waitFor();
       await page.locator("#counter[data-hydrated=true]").waitFor();
-      expect(users.problems).toEqual([]);
+      expect(takeProblems()).toEqual([]);
     },
   );
 
@@ -190,7 +192,7 @@ describe("an edit", () => {
       for (const save of order === "view first" ? saves.reverse() : saves) save();
       await page.locator("#sum", { hasText: "6" }).waitFor();
       await page.locator("#counter[data-hydrated=true]").waitFor();
-      expect(users.problems).toEqual([]);
+      expect(takeProblems()).toEqual([]);
     },
   );
 
@@ -212,7 +214,7 @@ describe("an edit", () => {
       };
       await expect.poll(() => isCurrent().catch(() => false)).toBe(true); // the page cannot be evaluated while it reloads
       await page.locator("#counter[data-hydrated=true]").waitFor();
-      expect(users.problems).toEqual([]);
+      expect(takeProblems()).toEqual([]);
       expect(output()).not.toContain("other markup");
     },
   );
@@ -225,7 +227,7 @@ describe("an edit", () => {
     edit("app.ts", "[pages, functions]", "[pages, functions, more]");
     edit("app.ts", "import * as pages", 'import * as more from "./more.server.tsx";\nimport * as pages');
     await expect.poll(async () => (await fetch(`${dev.address}/more`)).status).toBe(200);
-    const page = await users.reusePage();
+    const page = await openPage();
     await page.goto("/more");
     expect(await page.textContent("h1")).toBe("One more page");
   });
@@ -233,7 +235,7 @@ describe("an edit", () => {
 
 describe("a page that is the response to a form", () => {
   afterEach(() => {
-    users.problems.length = 0; // browsers report every response with 500
+    takeProblems(); // browsers report every response with 500
   });
 
   /** Adds a page whose form runs a function, and sends the form. */
@@ -245,13 +247,14 @@ describe("a page that is the response to a form", () => {
         'export const orders = page("/orders", () => (\n' +
         '  <form action={order}><p>{form(order).result ?? "none"}</p><button>Order</button></form>\n));\n',
     );
-    restores.push(() => project.write("src/orders.server.tsx", "export {};\n"));
+    const file = "orders.server.tsx";
+    restores.push({ file, restore: () => project.write(`src/${file}`, "export {};\n") });
     project.write("orders.txt", "");
     edit("app.ts", "[pages, functions", "[orders, pages, functions");
     edit("app.ts", "import * as pages", 'import * as orders from "./orders.server.tsx";\nimport * as pages');
     await expect.poll(async () => (await fetch(`${dev.address}/orders`)).status).toBe(200);
     await waitForEdits();
-    const page = await users.reusePage();
+    const page = await openPage();
     await page.goto("/orders");
     await page.click("button");
     return page;
@@ -268,15 +271,7 @@ describe("a page that is the response to a form", () => {
     expect(project.read("orders.txt")).toBe("x");
   });
 
-  it("is reloaded with GET after the error of the function is fixed: the function runs once", async () => {
-    const page = await sendForm('throw new Error("No stock");');
-    await page.locator("h1", { hasText: "No stock" }).waitFor();
-    edit("orders.server.tsx", '"none"', '"nothing"');
-    await page.locator("p", { hasText: "nothing" }).waitFor();
-    expect(project.read("orders.txt")).toBe("x");
-  });
-
-  it("is not reloaded because the function writes a file", async () => {
+  it("is not reloaded because the function writes a file, but with GET after its error is fixed: the function runs once", async () => {
     const page = await sendForm('throw new Error("No stock");');
     await page.locator("h1", { hasText: "No stock" }).waitFor();
     await page.evaluate(() => Object.assign(window, { isSamePage: true }));
@@ -287,5 +282,8 @@ describe("a page that is the response to a form", () => {
     for (let polls = 0; polls < 4; polls++) await polled();
     expect((await edits()).count).toBe(count);
     expect(await isSamePage(page)).toBe(true);
+    edit("orders.server.tsx", '"none"', '"nothing"');
+    await page.locator("p", { hasText: "nothing" }).waitFor();
+    expect(project.read("orders.txt")).toBe("xy");
   });
 });

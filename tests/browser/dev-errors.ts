@@ -1,30 +1,29 @@
 /**
  * The development server in Chromium: how errors are shown, and what happens when they are fixed.
  */
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import {
   edit,
   expectStateKept,
   isSamePage,
   lineOf,
   openHome,
+  openPage,
   project,
   recordOutput,
-  useDevProject,
-  users,
+  showHome,
+  takeProblems,
   waitForEdits,
   waitForEffect,
 } from "./dev-project.ts";
 
-useDevProject();
-
-describe("an error", () => {
+export function testErrors(): void {
   afterEach(() => {
-    users.problems.length = 0; // browsers report every response with 500
+    takeProblems(); // browsers report every response with 500
   });
 
   it("in a page is shown with its location, and the page is reloaded when it is fixed", async () => {
-    const page = await users.reusePage();
+    const page = await openPage();
     const output = recordOutput();
     expect((await page.goto("/broken?now"))?.status()).toBe(200);
     expect((await page.goto("/broken?now=1"))?.status()).toBe(500);
@@ -42,7 +41,7 @@ describe("an error", () => {
   });
 
   it("is logged once while its page stays open", async () => {
-    const page = await users.reusePage();
+    const page = await openPage();
     const output = recordOutput();
     await page.goto("/broken?now=1");
     await page.waitForResponse((response) => response.url().endsWith("/__web/dev/@tsweb/edits"));
@@ -51,7 +50,7 @@ describe("an error", () => {
   });
 
   it("in an open page replaces the page until it is fixed", async () => {
-    const page = await openHome();
+    const page = await showHome();
     const restore = edit("pages.server.tsx", "<h1>Home page</h1>", "<h1>{request.nothing.at.all}</h1>");
     await page.locator("h1", { hasText: "Cannot read properties of undefined" }).waitFor();
     expect(await page.locator("main").innerText()).toContain("src/pages.server.tsx:");
@@ -70,7 +69,7 @@ describe("an error", () => {
     "in %s (%s → %s) is shown with its location, in the page and in the terminal, until it is fixed",
     async (...row) => {
       const [file, search, replacement, expected] = row;
-      const page = await openHome();
+      const page = await showHome();
       const output = recordOutput();
       const restore = edit(file, search, replacement);
       await page.locator("h2", { hasText: "Stack" }).waitFor();
@@ -85,7 +84,7 @@ describe("an error", () => {
   );
 
   it("in the list of modules is shown until it is fixed", async () => {
-    const page = await openHome();
+    const page = await showHome();
     const restore = edit("app.ts", "[pages, functions]", "[pages]");
     await page.locator("h1", { hasText: "src/counter.tsx calls greet of src/functions.server.ts" }).waitFor();
     restore();
@@ -93,7 +92,7 @@ describe("an error", () => {
   });
 
   it("about a missing file is fixed by creating the file", async () => {
-    const page = await openHome();
+    const page = await showHome();
     edit("pages.server.tsx", 'import "./pages.css";', 'import "./pages.css";\nimport "./late.ts";');
     await page.locator("h2", { hasText: "Stack" }).waitFor();
     project.write("src/late.ts", "export const late = true;\n");
@@ -126,14 +125,13 @@ describe("an error", () => {
     const overlay = page.locator("vite-error-overlay");
     await overlay.waitFor();
     expect(await overlay.locator(".file").innerText()).toContain("src/counter.tsx:");
-    users.problems.splice(0); // the browser reports that it could not load the module
+    takeProblems(); // the browser reports that it could not load the module
     edit("counter.tsx", "More\n", "Still more\n"); // the error is still there
     await waitForEdits();
     await expectStateKept(page);
     restore();
     await overlay.waitFor({ state: "detached" });
     await expectStateKept(page);
-    users.problems.splice(0);
   });
 
   it("of the application in an edited view is shown in an overlay until it is fixed, and the state is kept", async () => {
@@ -184,7 +182,7 @@ describe("an error", () => {
   );
 
   it("of the application in a server module, after an edit of a view, replaces the page until it is fixed", async () => {
-    const page = await openHome();
+    const page = await showHome();
     const source = project.read("src/counter.tsx");
     const restore = edit("counter.tsx", source, source.replace("= view((", "= ((").replace(/\}\);\n$/, "});\n"));
     await page.locator("h2", { hasText: "Stack" }).waitFor();
@@ -195,7 +193,7 @@ describe("an error", () => {
 
   it("in browser code is shown to a page that is opened later, which is reloaded when it is fixed", async () => {
     const restore = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
-    const page = await users.reusePage();
+    const page = await openPage();
     await page.goto("/");
     await page.locator("vite-error-overlay").waitFor();
     restore();
@@ -203,7 +201,7 @@ describe("an error", () => {
   });
 
   it("of a view in the browser only is shown in an overlay, and does not affect other views", async () => {
-    const page = await users.reusePage();
+    const page = await openPage();
     const output = recordOutput();
     const restore = edit(
       "counter.tsx",
@@ -278,4 +276,4 @@ describe("an error", () => {
     expect(await isSamePage(page)).toBe(true);
     expect(await page.inputValue("#name")).toBe("Ada");
   });
-});
+}
