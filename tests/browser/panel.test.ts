@@ -22,6 +22,8 @@ let users: BrowserUsers;
 let context: BrowserContext;
 let panel: Page;
 let errors: string[];
+/** What the panel has requested since it was opened. */
+let requested: string[];
 
 beforeAll(async () => {
   project = TestProject.fromFiles(PANEL_PROJECT);
@@ -39,19 +41,22 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-beforeEach(async () => {
+afterEach(() => users.closeAll());
+
+/** Opens the panel of a new user. */
+async function openNewPanel(): Promise<void> {
   const page = await users.reusePage();
   errors = [];
+  requested = [];
   if (page !== panel) {
     panel = page;
     context = page.context();
+    panel.on("request", (request) => requested.push(request.url()));
     panel.on("pageerror", (error) => errors.push(error.message));
     panel.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   }
   await openPanel(panel);
-});
-
-afterEach(() => users.closeAll());
+}
 
 /** Opens the panel, and waits until it can be used. */
 async function openPanel(page: Page): Promise<void> {
@@ -79,6 +84,8 @@ async function call(name: string): Promise<string> {
 const section = (name: string) => panel.getByRole("navigation").getByRole("link", { name }).click();
 
 describe("the form of a function in the panel", () => {
+  beforeEach(openNewPanel);
+
   it("shows the documentation, the types and the defaults of the parameters", async () => {
     await openFunction("order");
     const details = panel.locator("li").filter({ hasText: "Orders an item." });
@@ -141,6 +148,8 @@ describe("the form of a function in the panel", () => {
 });
 
 describe("the panel", () => {
+  beforeEach(openNewPanel);
+
   it("shows a failing call with its arguments, its source and its stack in the files of the application", async () => {
     await openFunction("breakDown");
     await panel.getByLabel("accessCode: string").fill("hunter2");
@@ -255,13 +264,18 @@ describe("the panel", () => {
     await panel.getByRole("region", { name: "Argument item" }).waitFor();
   });
 
-  it.each(["light", "dark"] as const)("fits a phone, and follows the colour scheme: %s", async (colorScheme) => {
+  it("loads nothing from elsewhere, and violates no content security policy", async () => {
+    expect(requested.filter((url) => !url.startsWith(`${dev.address}/__web/dev`))).toEqual([]);
+    expect(requested.length).toBeGreaterThan(2); // the page, its scripts and the live updates
+    expect(errors).toEqual([]);
+  });
+
+  it("fits a phone, and follows the colour scheme", async () => {
     const previous = panel.viewportSize() ?? { width: 1280, height: 720 };
     onTestFinished(async () => {
       await panel.setViewportSize(previous);
       await panel.emulateMedia({ colorScheme: null });
     });
-    await panel.emulateMedia({ colorScheme });
     await panel.setViewportSize({ width: 390, height: 800 });
     await openFunction("order");
     await call("order");
@@ -269,21 +283,19 @@ describe("the panel", () => {
       await section(name);
       expect(await panel.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
     }
-    const background = await panel.evaluate<string>("getComputedStyle(document.documentElement).backgroundColor");
-    const [red = 0] = background.match(/\d+/g)?.map(Number) ?? [];
-    expect(red > 128).toBe(colorScheme === "light");
-  });
-
-  it("loads nothing from elsewhere, and violates no content security policy", async () => {
-    const urls: string[] = [];
-    panel.on("request", (request) => urls.push(request.url()));
-    await openPanel(panel);
-    expect(urls.filter((url) => !url.startsWith(`${dev.address}/__web/dev`))).toEqual([]);
-    expect(errors).toEqual([]);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await panel.emulateMedia({ colorScheme });
+      const background = await panel.evaluate<string>("getComputedStyle(document.documentElement).backgroundColor");
+      const [red = 0] = background.match(/\d+/g)?.map(Number) ?? [];
+      expect(red > 128).toBe(colorScheme === "light");
+      expect(await panel.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    }
   });
 });
 
 describe("the panel shows hostile texts as texts", () => {
+  beforeEach(openNewPanel);
+
   it("in arguments, errors, results, channels, messages, paths and headers [DEV-7]", async () => {
     const hostile = `<img src=x onerror="document.title='attacked'"><script>document.title='attacked'</script>`;
     await openFunction("repeat");
@@ -338,6 +350,7 @@ describe("the panel is refused", () => {
   });
 
   it("to a page of another port: it can neither read the panel, nor call its functions, nor show it in a frame [DEV-6]", async () => {
+    await openNewPanel();
     await section("Requests");
     const rows = panel.getByRole("list", { name: "Requests" }).locator("summary");
     await sendRequest(dev.address, "GET /orders/1?kept HTTP/1.1", "Host: localhost");
