@@ -331,13 +331,16 @@ describe("a second copy of Preact", () => {
   const COPIES = "Several copies of Preact are installed";
   const SECOND = "10.29.0 in node_modules/react/node_modules/preact, loaded by react";
 
-  test.each(IS_MATRIX ? ["build", "dev", "routes"] : ["build", "dev"])("is reported by tsweb %s without a stack", async (command) => {
-    const { code, output } = await runTsweb(other.dir, [command]);
-    expect(code).toBe(1);
-    expect(output).toContain(COPIES);
-    expect(output).toContain(SECOND);
-    expect(output).not.toContain("    at ");
-  });
+  test.each(IS_MATRIX ? ["build", "dev", "routes"] : ["build", "dev"])(
+    "is reported by tsweb %s without a stack",
+    async (command) => {
+      const { code, output } = await runTsweb(other.dir, [command]);
+      expect(code).toBe(1);
+      expect(output).toContain(COPIES);
+      expect(output).toContain(SECOND);
+      expect(output).not.toContain("    at ");
+    },
+  );
 
   test("is reported by tsweb/register", async () => {
     const running = runScript(other.dir, ["src/app.ts"]);

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openSocket, parseResponse, readToEnd, readUntil, sendRequest } from "#test/raw-http";
-import { type Environment, type RunningServer, runTsweb, startBuilt, startDev, startNode, startServe } from "#test/run-tsweb";
+import { type Environment, type RunningServer, runTsweb, startDev, startNode, startServe } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
