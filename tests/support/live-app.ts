@@ -26,7 +26,6 @@ const FILES = {
       return process.pid;
     });
     export const pid = server(() => process.pid);
-    export const memory_bytes = server(() => process.memoryUsage().rss);
     export const used_bytes = server(() => {
       globalThis.gc(); // with --expose-gc
       const { heapUsed, external } = process.memoryUsage();
