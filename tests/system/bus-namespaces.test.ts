@@ -14,8 +14,10 @@ import { deriveKey, verifyToken } from "../../src/session/index.ts";
 const FILES = {
   "package.json": '{ "name": "@acme/shop", "private": true, "type": "module" }\n',
   "src/app.ts": `
-    import { App } from "tsweb";
+    import { App, realtime } from "tsweb";
+    import { redis } from "tsweb/redis";
     import * as room from "./room.server.ts";
+    if (process.env.ROOM_REDIS) realtime.use_bus(redis(process.env.ROOM_REDIS));
     export default new App({ modules: [room], rate: { calls: 3, seconds: 3600 } });
   `,
   "src/room.server.ts": `
@@ -25,34 +27,19 @@ const FILES = {
   `,
 };
 
-/** The same application, with a bus that it installs itself. */
-const USE_BUS = `
-    import { App, realtime } from "tsweb";
-    import { redis } from "tsweb/redis";
-    import * as room from "./room.server.ts";
-    realtime.use_bus(redis(process.env.ROOM_REDIS ?? ""));
-    export default new App({ modules: [room], rate: { calls: 3, seconds: 3600 } });
-`;
-
 let server: RedisServer;
 let dist: string;
-let useBusDist: string;
 const cleanups: (() => unknown)[] = [];
 const secret = randomBytes(32).toString("hex");
 
 beforeAll(async () => {
   server = await RedisServer.start({ appendOnly: true });
-  const folder = mkdtempSync(join(tmpdir(), "tsweb-namespaces-"));
-  const buildInto = async (name: string, files: Readonly<Record<string, string>>) => {
-    const project = TestProject.fromFiles(files);
-    await build(project.dir);
-    // Without the project's package.json: the build has to contain the name.
-    cpSync(join(project.dir, "dist"), join(folder, name), { recursive: true });
-    project.remove();
-    return join(folder, name);
-  };
-  dist = await buildInto("dist", FILES);
-  useBusDist = await buildInto("use-bus", { ...FILES, "src/app.ts": USE_BUS });
+  const project = TestProject.fromFiles(FILES);
+  await build(project.dir);
+  // Without the project's package.json: the build has to contain the name.
+  dist = join(mkdtempSync(join(tmpdir(), "tsweb-namespaces-")), "dist");
+  cpSync(join(project.dir, "dist"), dist, { recursive: true });
+  project.remove();
 });
 
 afterEach(async () => {
@@ -65,8 +52,8 @@ afterAll(async () => {
   rmSync(join(dist, ".."), { recursive: true, force: true });
 });
 
-async function start(env: Environment, folder = dist): Promise<RunningServer> {
-  const running = await startNode(folder, ["server.mjs"], { WEB_AUTH_SECRET: secret, ...env });
+async function start(env: Environment): Promise<RunningServer> {
+  const running = await startNode(dist, ["server.mjs"], { WEB_AUTH_SECRET: secret, ...env });
   cleanups.push(() => running.stop());
   return running;
 }
@@ -133,8 +120,8 @@ it("a process that shares no secret with the others does not start, and prints t
 
 it("a built application that installs a bus runs with WEB_WORKERS, and shares the counts of the rate limit in its Redis", async () => {
   const env = { ROOM_REDIS: `${server.url}?namespace=shop` };
-  const workers = await start({ ...env, WEB_WORKERS: "2" }, useBusDist);
-  const single = await start(env, useBusDist);
+  const workers = await start({ ...env, WEB_WORKERS: "2" });
+  const single = await start(env);
   // A process counts on its own for a while if Redis does not answer in time.
   const countTogether = async () => {
     await server.client().flushall();

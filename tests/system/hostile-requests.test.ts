@@ -7,19 +7,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildSite, SERVER_MARKER } from "#test/built-site";
 import { openSocket, parseResponse, readToEnd, readUntil, sendBytes, sendRequest } from "#test/raw-http";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { type RunningServer, startNode } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 let site: TestProject;
 let server: RunningServer;
 
 beforeAll(async () => {
-  site = TestProject.copy();
-  const module = "src/functions.server.ts";
-  site.write(module, `${site.read(module)}\n/* ${MARKER} */ console.log(${JSON.stringify(MARKER)});\n`);
-  await build(site.dir);
-  server = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
+  site = await buildSite();
+  server = await startNode(site.dir, ["dist/server.mjs"], { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
 });
 
 /** The response to headers that do not arrive in time. Their time limit of 10 seconds runs during the other tests. */
@@ -45,14 +43,13 @@ afterAll(async () => {
 });
 
 /** A random text that is added to a server module. Its source map in the build contains it. */
-const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
 /** Texts of files of the server, by file. No response may contain one of them. */
 const SERVER_TEXTS = {
   "dist/server.mjs": "serve(app)",
   "dist/manifest.mjs": "export const buildManifest",
   "dist/app.mjs.map": '"mappings"',
-  "src/functions.server.ts": MARKER,
+  "src/functions.server.ts": SERVER_MARKER,
 } as const;
 
 const SECRETS = [...Object.values(SERVER_TEXTS), "root:x:0"];
@@ -61,7 +58,7 @@ const HOST = "Host: localhost";
 
 it("the files of the server contain the texts that no response may contain", () => {
   for (const [file, text] of Object.entries(SERVER_TEXTS)) expect(site.read(file), file).toContain(text);
-  for (const file of ["dist/app.mjs", "dist/app.mjs.map"]) expect(site.read(file), file).toContain(MARKER);
+  for (const file of ["dist/app.mjs", "dist/app.mjs.map"]) expect(site.read(file), file).toContain(SERVER_MARKER);
   expect(readFileSync("/etc/passwd", "utf8")).toContain("root:x:0");
 });
 

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { buildSite } from "#test/built-site";
 import { openSocket, parseResponse, readToEnd, readUntil, sendRequest } from "#test/raw-http";
 import { type Environment, type RunningServer, runTsweb, startDev, startNode, startServe } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -13,26 +14,9 @@ import { TestProject } from "#test/test-project";
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 
 let site: TestProject;
-let buildOutput: string;
-
-/** What may fail while modules are loaded. */
-const LOADING = `if (process.env.LOADING_FAILS) throw new Error("The licence is missing");
-if (process.env.LOADING_EXITS) process.exit(3);`;
-
-/** It writes that it runs, and fails where a variable says so. */
-const ON_START = `async () => {
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  console.log("on_start runs");
-  if (process.env.START_FAILS) throw new Error("The database is missing");
-}`;
 
 beforeAll(async () => {
-  site = TestProject.copy();
-  site.edit("src/app.ts", "App({", `App({ on_start: ${ON_START},`);
-  site.edit("src/app.ts", "export default", `${LOADING}\nexport default`);
-  const { code, output } = await runTsweb(site.dir, ["build"], env);
-  expect(code, output).toBe(0);
-  buildOutput = output;
+  site = await buildSite();
 });
 
 afterAll(() => site?.remove());
@@ -164,11 +148,6 @@ describe("on_start", () => {
     expect(output).toContain(expected);
     expect(output).not.toContain("on_start runs");
   });
-
-  it("does not run for tsweb build", () => {
-    expect(buildOutput).toContain("Built into dist");
-    expect(buildOutput).not.toContain("on_start runs");
-  });
 });
 
 describe("tsweb check --production", () => {
@@ -187,12 +166,19 @@ describe("tsweb check --production", () => {
     ["a module that throws", { LOADING_FAILS: "1" }, "dist/app.mjs cannot be loaded: Error: The licence is missing"],
     ["a module that ends the process", { LOADING_EXITS: "1" }, "its modules end the process with status 3"],
   ])("reports what prevents the start: %s", async (_, more, message) => {
-    const checked = await check(more);
-    expect(checked.output).toContain(message);
-    expect(checked.code).toBe(1);
-    const served = await runTsweb(site.dir, ["serve"], { ...production, ...more });
-    expect([0, null]).not.toContain(served.code);
+    const { code, output } = await check(more);
+    expect(output).toContain(message);
+    expect(code).toBe(1);
   });
+
+  // For modules that fail, see tests/system/commands.test.ts.
+  it.each([{ WEB_WORKERS: "2" }, { HOST: "192.0.2.1" }])(
+    "reports what ends the start of tsweb serve: %j",
+    async (more) => {
+      const { code } = await runTsweb(site.dir, ["serve"], { ...production, ...more });
+      expect([0, null]).not.toContain(code);
+    },
+  );
 
   it("reports a missing package without a build too", async () => {
     const empty = TestProject.fromFiles({});

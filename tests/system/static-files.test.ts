@@ -4,26 +4,18 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildSite } from "#test/built-site";
 import { type RawResponse, sendRequest } from "#test/raw-http";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const DIGITS = "0123456789".repeat(1_000);
+import { type RunningServer, startNode } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 let site: TestProject;
 let server: RunningServer;
 let script: string;
 
 beforeAll(async () => {
-  site = TestProject.copy();
-  site.write("public/digits.txt", DIGITS);
-  site.write("public/photo.jpg", randomBytes(5_000));
-  site.write("public/a name, 100%.txt", "unusual");
-  site.write("public/assets/logo-1a2b3c4d.svg", "<svg/>");
-  site.write("public/.htpasswd", "ada:SECRET");
-  site.write("public/.well-known/security.txt", "Contact: nobody");
-  await build(site.dir);
-  server = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
+  site = await buildSite();
+  server = await startNode(site.dir, ["dist/server.mjs"], { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
   const name = readdirSync(site.file("dist/client/assets")).find((file) => /^islands-.*\.js$/.test(file));
   script = `/assets/${name}`;
 });

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
-import { build, runTsweb } from "#test/run-tsweb";
+import { runTsweb } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const APP = (options = "") => `
@@ -19,8 +19,12 @@ const PAGES = `
   export const own = page("/own", () => <main>{session.user()?.sub ?? "nobody"}</main>);`;
 
 it("static pages are rendered by the build, and served as files with the headers of pages [STATIC-1]", async () => {
-  const project = TestProject.fromFiles({ "src/app.ts": APP(), "src/pages.server.tsx": PAGES });
-  await build(project.dir);
+  const withStart = APP('on_start: () => console.log("on_start runs")');
+  const project = TestProject.fromFiles({ "src/app.ts": withStart, "src/pages.server.tsx": PAGES });
+  const { code, output } = await runTsweb(project.dir, ["build"]);
+  expect(code, output).toBe(0);
+  expect(output).toContain("The application runs."); // to render the pages
+  expect(output).not.toContain("on_start runs");
   const read = (file: string) => readFileSync(project.file(`dist/client/${file}`), "utf8");
   expect(read("index.html")).toContain("home text");
   expect(existsSync(project.file("dist/client/index.html.br"))).toBe(true);
