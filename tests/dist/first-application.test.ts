@@ -36,10 +36,12 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Returns the words of a command, and fails when the README does not show it. */
+/** Returns the words of a command with the path of its program, as npx finds it. Fails when the README does not show the command. */
 function readmeCommand(command: string): string[] {
   expect(readme).toMatch(new RegExp(`^${command}( |$)`, "m"));
-  return command.split(" ");
+  const [npx, program = "", ...args] = command.split(" ");
+  expect(npx).toBe("npx");
+  return [join("node_modules", ".bin", program), ...args];
 }
 
 describe("the package", () => {
@@ -209,8 +211,7 @@ describe("the application in development", () => {
   let guestBookPage: GuestBookPage;
 
   beforeAll(async () => {
-    const [, command = "", ...args] = readmeCommand("npx tsweb dev");
-    running = await startNode(guestBook.dir, [join("node_modules", ".bin", command), ...args]);
+    running = await startNode(guestBook.dir, readmeCommand("npx tsweb dev"));
     guestBookPage = await openGuestBook(browser, running.address);
   });
 

@@ -21,7 +21,6 @@ const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_CSRF_SECRET:
 const EXAMPLES = ["accounts", "chat"] as const;
 
 let shop: TestProject;
-let server: RunningServer;
 let documents: Readonly<Record<string, unknown>>;
 
 /** The parts of a document that the tests read. */
@@ -45,18 +44,13 @@ const docs = Object.fromEntries(
 beforeAll(async () => {
   shop = TestProject.fromFiles({ ...DEMANDING_APP, "src/tea.server.ts": docs["src/tea.server.ts"] ?? "" });
   symlinkSync(join(repository, "node_modules/zod"), shop.file("node_modules/zod"), "dir");
-  const examples = EXAMPLES.map(
-    async (name) => [name, await printedDocument(join(repository, "examples", name))] as const,
-  );
-  server = await startDev(shop.dir, env);
-  const response = await fetch(`${server.address}/__web/openapi.json`);
-  if (!response.ok) throw new Error(server.output());
-  documents = { api: await response.json(), ...Object.fromEntries(await Promise.all(examples)) };
+  const printed = [
+    ["api", shop.dir] as const,
+    ...EXAMPLES.map((name) => [name, join(repository, "examples", name)] as const),
+  ].map(async ([name, dir]) => [name, await printedDocument(dir)] as const);
+  documents = Object.fromEntries(await Promise.all(printed));
 });
-afterAll(async () => {
-  await server?.stop();
-  shop?.remove();
-});
+afterAll(() => shop?.remove());
 
 /** Returns the document that `tsweb openapi` prints. */
 async function printedDocument(dir: string): Promise<unknown> {
@@ -115,14 +109,19 @@ if (IS_MATRIX) {
 
   describe("a client that is generated from the document", () => {
     let client: TestProject;
+    let server: RunningServer;
 
-    beforeAll(() => {
+    beforeAll(async () => {
+      server = await startDev(shop.dir, env);
       client = createClient();
       for (const [name, types] of Object.entries(generateTypes(documents))) client.write(`src/${name}.ts`, types);
       client.write("src/docs.ts", (docs["client.ts"] ?? "").replace("http://localhost:3000", server.address));
       compileProject(client.dir);
     });
-    afterAll(() => client?.remove());
+    afterAll(async () => {
+      await server?.stop();
+      client?.remove();
+    });
 
     it("compiles, and calls the running server", () => {
       const output = JSON.parse(run(client.file("out/client.js"), [server.address]));
