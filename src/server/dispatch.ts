@@ -51,14 +51,14 @@ export function dispatch(context: RequestContext, site: Site): MaybeAsync<Handle
   const isCallAtOnce = site.sessions.revocations.isLoaded && !site.metrics && !site.before;
   if (isCallAtOnce && path?.startsWith(RPC_PREFIX) && bearerHeader(context.inbound, site) === null)
     return handleCallPath(context, path, site);
-  return dispatchInSteps(context, { path, isValid }, site);
+  return dispatchByPath(context, { path, isValid }, site);
 }
 
 function handleCallPath(context: RequestContext, path: string, { calls }: Site): MaybeAsync<HandlerResponse> {
   return handleCall(context, path.slice(RPC_PREFIX.length), calls);
 }
 
-function* dispatchInSteps(
+function* dispatchByPath(
   context: RequestContext,
   { path, isValid }: { readonly path: string | null; readonly isValid: boolean },
   site: Site,
@@ -231,12 +231,12 @@ function* handleMatch(context: RequestContext, path: string, site: Site): MaybeA
     }
     case "page":
       if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
-      return completePage(context, yield* respondWithPage(context, match, path, site), match.page, site);
+      return completePage(context, yield* handlePageOrDocument(context, match, path, site), match.page, site);
   }
 }
 
 /** Returns the generator that handles the request of a page: that of {@link handlePage} itself, unless its document may exist. */
-function respondWithPage(
+function handlePageOrDocument(
   context: RequestContext,
   match: { readonly page: PageDefinition; readonly params: PageForm["params"] },
   path: string,
