@@ -68,7 +68,7 @@ async function prefetch(path: string): Promise<void> {
 async function change(text: string): Promise<string | null> {
   await page.fill("input", text);
   await page.click("button");
-  await page.waitForFunction(() => document.querySelector("output")?.textContent !== "0");
+  await page.waitForSelector('output:not(:text-is("0"))');
   return page.textContent("output");
 }
 

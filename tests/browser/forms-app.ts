@@ -71,16 +71,17 @@ export async function textOf(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).textContent()) ?? "";
 }
 
-/** Returns what a page shows of its fields, by name: the text, or whether they are checked. */
-export function fieldsOf(page: Page, form = "form"): Promise<Record<string, string | boolean>> {
-  return page
-    .locator(`${form} :is(input, textarea):not([type=hidden], [type=submit])`)
-    .evaluateAll((fields) =>
-      Object.fromEntries(
-        (fields as HTMLInputElement[]).map((field) => [
-          field.type === "checkbox" && field.value !== "on" ? `${field.name} ${field.value}` : field.name,
-          field.type === "checkbox" ? field.checked : field.value,
-        ]),
-      ),
+/** Returns what a page shows of the fields of its forms, by name: the text, or whether they are checked. */
+export function fieldsOf(page: Page): Promise<Record<string, string | boolean>> {
+  return page.evaluate(() => {
+    const fields = document.querySelectorAll<HTMLInputElement>(
+      "form :is(input, textarea):not([type=hidden], [type=submit])",
     );
+    return Object.fromEntries(
+      [...fields].map((field) => [
+        field.type === "checkbox" && field.value !== "on" ? `${field.name} ${field.value}` : field.name,
+        field.type === "checkbox" ? field.checked : field.value,
+      ]),
+    );
+  });
 }
