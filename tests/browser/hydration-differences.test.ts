@@ -9,6 +9,7 @@ import { repository } from "#test/copy-example";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
+import { expectLateHydration, LATE_VIEWS } from "./late-views.ts";
 
 const FILES = {
   "tsconfig.json": JSON.stringify({ compilerOptions: { jsx: "react-jsx", jsxImportSource: "tsweb", strict: true } }),
@@ -100,10 +101,12 @@ const FILES = {
   `,
   "src/app.ts": `
     import { App } from "tsweb";
+    import * as late from "./late.server.tsx";
     import * as names from "./names.server.ts";
     import * as pages from "./pages.server.tsx";
-    export default new App({ title: "Views", modules: [names, pages] });
+    export default new App({ title: "Views", modules: [late, names, pages] });
   `,
+  ...LATE_VIEWS,
 };
 
 let project: TestProject;
@@ -144,6 +147,11 @@ it("a view whose markup is the same is not reported, whatever kinds of markup it
   }
   expect(users.problems.splice(0)).toEqual([]);
   expect(dev.output()).not.toContain("renders other markup");
+});
+
+it("a view below the fold is hydrated when it comes near the screen, as in production", async () => {
+  await expectLateHydration(await users.newPage(), "/views");
+  expect(users.problems.splice(0)).toEqual([]);
 });
 
 it("numbers in a style are lengths on the server, and in the browser after a change", async () => {

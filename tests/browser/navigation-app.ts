@@ -1,25 +1,18 @@
 /**
- * An application with links that Chromium prefetches, and with views that are hydrated late, for two test files.
+ * An application with links that Chromium prefetches, and with views that are hydrated late.
  */
 import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
-
-const viewModule = (name: string, options: string) => `
-  import { on_mount, state, view } from "tsweb/browser";
-  export const ${name} = view(${options}({ start }: { start: number }) => {
-    const shown = state({ count: start });
-    on_mount(() => { document.documentElement.dataset.${name.toLowerCase()} = "yes"; });
-    return <button id="${name.toLowerCase()}" type="button" onClick={() => shown.count++}>{shown.count}</button>;
-  });`;
+import { LATE_VIEWS } from "./late-views.ts";
 
 const FILES = {
   "public/favicon.ico": "",
   "src/app.ts": `
     import { App } from "tsweb";
     import * as functions from "./functions.server.ts";
-    import * as hydration from "./hydration.server.tsx";
+    import * as late from "./late.server.tsx";
     import * as pages from "./pages.server.tsx";
-    export default new App({ base: "/shop", modules: [functions, hydration, pages], layout: pages.Layout, rate: false, transitions: true });`,
+    export default new App({ base: "/shop", modules: [functions, late, pages], layout: pages.Layout, rate: false, transitions: true });`,
   "src/data.server.ts": `
     export const data = { value: 1, renders: {} as Record<string, number> };
     export const render = (name: string) => { data.renders[name] = (data.renders[name] ?? 0) + 1; };`,
@@ -93,22 +86,7 @@ const FILES = {
       on_mount(() => subscribe(feed, (message) => shown.messages.push(message)));
       return <p id="messages">{shown.messages.join()}</p>;
     });`,
-  "src/hydration.server.tsx": `
-    import { page } from "tsweb";
-    import { Low } from "./low.tsx";
-    import { Later } from "./later.tsx";
-    import { Now } from "./now.tsx";
-    export const views = page("/views", () => (
-      <>
-        <Now start={1} /><Later start={2} />
-        <div style="height:5000px" />
-        <Low start={3} /><Low start={4} />
-      </>
-    ));
-    export const now = page("/views/now", () => <Now start={1} />);`,
-  "src/now.tsx": viewModule("Now", ""),
-  "src/later.tsx": viewModule("Later", '{ hydrate: "idle" }, '),
-  "src/low.tsx": viewModule("Low", '{ hydrate: "visible" }, '),
+  ...LATE_VIEWS,
 };
 
 /** Writes the application, and builds it. The caller has to remove it. */

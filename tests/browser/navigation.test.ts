@@ -1,10 +1,11 @@
 /**
- * Pages that Chromium requests before their link is clicked, by the speculation rules of the application. The tests compare what is
- * shown. @see docs/navigation.md and docs/protocol.md 11.10
+ * Pages that Chromium requests before their link is clicked, by the speculation rules of the application: the tests compare what is
+ * shown. Views that are hydrated late. @see docs/navigation.md and docs/protocol.md 11.10
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { startBack, withFullBrowser } from "./chromium.ts";
+import { countLoads, expectLateHydration, isHydrated } from "./late-views.ts";
 import { buildShop } from "./navigation-app.ts";
 import { serveInBrowser } from "./site-app.ts";
 
@@ -225,5 +226,18 @@ describe("the style sheet of transitions", () => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await click("board", "/boards/1");
     await expect.poll(isTransition).toBe(false);
+  });
+});
+
+describe("a view below the fold", () => {
+  it("is hydrated when it comes near the screen: its script is loaded then, and it keeps its props", () =>
+    expectLateHydration(page, "/shop/views"));
+
+  it("costs nothing on a page whose views are hydrated at once", async () => {
+    const loads = countLoads(page);
+    await page.goto("/shop/views/now");
+    await isHydrated(page, "now");
+    expect(loads("deferred")).toBe(0);
+    expect(await page.content()).not.toContain("deferred");
   });
 });
