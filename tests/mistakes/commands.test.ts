@@ -5,9 +5,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram, runTsweb } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-import { filesInMarkdown, readme } from "../dist/readme.ts";
-import { createGuestBook, linkCompiler, makeMistake, problemsOf } from "./guest-book.ts";
+import type { TestProject } from "#test/test-project";
+import { createGuestBook, createGuestBooks, makeMistake, problemsOf, withoutFolder } from "./guest-book.ts";
 import type { Mistake, Place } from "./mistake.ts";
 import { rowsWith } from "./table.ts";
 
@@ -48,7 +47,8 @@ type Row = Mistake | undefined;
 
 /** Builds a guest book with each mistake: together with the others, and on its own if that reports nothing about it. */
 async function buildEach(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finished>> {
-  const project = createGuestBooks(rows);
+  const project = createGuestBooks(rows.map((row) => row?.edits ?? []));
+  projects.push(project);
   const imports = rows.map((_row, index) => `import "../${index}/src/app.ts";\n`).join("");
   project.write("src/app.ts", `import { App } from "tsweb";\n${imports}export default new App({ modules: [] });\n`);
   const together = outputOfEach(rows, (await runTsweb(project.dir, ["build"])).output, /^(?=\d+\/\S+:\d+:\d+$)/m);
@@ -79,7 +79,8 @@ async function buildAlone(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finish
 
 /** Makes each mistake, and checks the types of all guest books at once. */
 async function checkTypes(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finished>> {
-  const project = createGuestBooks(rows);
+  const project = createGuestBooks(rows.map((row) => row?.edits ?? []));
+  projects.push(project);
   const { compilerOptions } = JSON.parse(project.read("0/tsconfig.json"));
   project.write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*/src"] }));
   project.installTsweb(); // `tsc` shows declarations of the package
@@ -89,26 +90,13 @@ async function checkTypes(rows: readonly Row[]): Promise<ReadonlyMap<Row, Finish
   return outputOfEach(rows, errors, /^(?=\d+\/\S+:\d+:\d+ - error )/m);
 }
 
-/** Makes each mistake in a folder of one project: the guest book in the folder `0` has the first of them. */
-function createGuestBooks(rows: readonly Row[]): TestProject {
-  const files = [...filesInMarkdown(readme)];
-  const copies = rows.flatMap((_row, index) => files.map(([name, text]) => [`${index}/${name}`, text] as const));
-  const project = TestProject.fromFiles(Object.fromEntries(copies));
-  projects.push(project);
-  linkCompiler(project);
-  for (const [index, row] of rows.entries())
-    makeMistake(project, row?.edits.map((edit) => ({ ...edit, file: `${index}/${edit.file}` })) ?? []);
-  return project;
-}
-
 /** Returns the messages about each guest book in a folder of one project, as if it was alone: without the folder in names of files. */
 function outputOfEach(rows: readonly Row[], output: string, start: RegExp): ReadonlyMap<Row, Finished> {
   const messages = output.replace(ANSI, "").split(start);
   return new Map(
     rows.map((row, index) => {
       const own = messages.filter((message) => message.startsWith(`${index}/`));
-      const text = own.join("").replace(new RegExp(`(?<![\\w.])${index}/`, "g"), "");
-      return [row, { code: own.length > 0 ? 1 : 0, output: text }];
+      return [row, { code: own.length > 0 ? 1 : 0, output: withoutFolder(own.join(""), index) }];
     }),
   );
 }

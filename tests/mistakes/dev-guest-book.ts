@@ -4,7 +4,7 @@ import { vi } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 import { receiveUpdates } from "../browser/dev-updates.ts";
-import { createGuestBook, makeMistake } from "./guest-book.ts";
+import { createGuestBook, createGuestBooks, makeMistake, withoutFolder } from "./guest-book.ts";
 import type { Edit, Place } from "./mistake.ts";
 
 /** Long enough for a busy machine: conditions are checked until they are true. */
@@ -100,11 +100,9 @@ export class DevGuestBook {
     await this.#page.goto("about:blank");
   }
 
-  /** Requests a page without a browser, and returns the text of its `main`: the error page has its whole text in the response. */
-  async readPage(path: string): Promise<string> {
-    const response = await fetch(this.#server.address + path, { headers: { accept: "text/html" } });
-    const [, markup = ""] = /<main>(.*)<\/main>/s.exec(await response.text()) ?? [];
-    return unescapeHtml(markup.replace(/<[^>]*>/g, "\n"));
+  /** Requests a page without a browser, and returns the text of its `main`. */
+  readPage(path: string): Promise<string> {
+    return readPage(this.#server.address + path);
   }
 
   /** Returns a function that returns what the terminal shows since the last mistake was made, the next time since the call. */
@@ -163,6 +161,40 @@ export class DevGuestBook {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
 const ANSI = /\u001b\[[0-9;]*m/g;
+
+/**
+ * Makes mistakes in guest books that one application loads, each when a page of its own is requested.
+ *
+ * @returns the texts of these pages
+ */
+export async function readGuestBooks(mistakes: readonly (readonly Edit[])[]): Promise<string[]> {
+  const project = createGuestBooks(mistakes);
+  const pages = mistakes.map((_edits, index) => {
+    const load = `await import("../${index}/src/app.ts")`;
+    return `export const book${index} = page("/${index}", async () => (${load}, null));\n`;
+  });
+  project.write("src/books.server.tsx", `import { page } from "tsweb";\n${pages.join("")}`);
+  project.write(
+    "src/app.ts",
+    'import { App } from "tsweb";\nimport * as books from "./books.server.tsx";\nexport default new App({ modules: [books] });\n',
+  );
+  const server = await startDev(project.dir);
+  try {
+    const texts: string[] = [];
+    for (const index of mistakes.keys()) texts.push(withoutFolder(await readPage(`${server.address}/${index}`), index));
+    return texts;
+  } finally {
+    await server.stop();
+    project.remove();
+  }
+}
+
+/** Requests a page, and returns the text of its `main`: the error page has its whole text in the response. */
+async function readPage(url: string): Promise<string> {
+  const response = await fetch(url, { headers: { accept: "text/html" } });
+  const [, markup = ""] = /<main>(.*)<\/main>/s.exec(await response.text()) ?? [];
+  return unescapeHtml(markup.replace(/<[^>]*>/g, "\n"));
+}
 
 /** Returns the text of which the error page has made this markup. */
 function unescapeHtml(markup: string): string {

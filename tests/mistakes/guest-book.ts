@@ -13,6 +13,28 @@ export function createGuestBook(): TestProject {
   return project;
 }
 
+/**
+ * Creates a project with a guest book in each of its folders `0`, `1` and so on, and makes a mistake in each.
+ *
+ * @param mistakes the edits of each guest book
+ */
+export function createGuestBooks(mistakes: readonly (readonly Edit[])[]): TestProject {
+  const files = [...filesInMarkdown(readme)];
+  const copies = mistakes.flatMap((_edits, index) => files.map(([name, text]) => [`${index}/${name}`, text] as const));
+  const project = TestProject.fromFiles(Object.fromEntries(copies));
+  linkCompiler(project);
+  for (const [index, edits] of mistakes.entries()) {
+    const inFolder = edits.map((edit) => ({ ...edit, file: `${index}/${edit.file}` }));
+    makeMistake(project, inFolder);
+  }
+  return project;
+}
+
+/** Returns a text about a guest book of {@link createGuestBooks} as if it was alone: without the folder in names of files. */
+export function withoutFolder(text: string, index: number): string {
+  return text.replace(new RegExp(`(?<![\\w.])${index}/`, "g"), "");
+}
+
 /** Links the packages that the README installs besides tsweb. */
 export function linkCompiler(project: TestProject): void {
   project.linkPackages(repository, ["@types", "typescript"]);
