@@ -22,10 +22,11 @@ it("the documented search is never refused by the default limit, however fast so
   for (let intervalMs = 20; intervalMs <= 3_000; intervalMs++) {
     const clock = { ms: 0 };
     const { take } = singleLimit(memoryRateStore({ now: () => clock.ms }), { calls: 120, seconds: 60 });
-    for (const ms of searchesOf(intervalMs)) {
+    const refused = searchesOf(intervalMs).filter((ms) => {
       clock.ms = ms;
-      expect(take("somebody"), `a keystroke each ${intervalMs} ms, at ${ms} ms`).toBe(0);
-    }
+      return take("somebody") !== 0;
+    });
+    expect(refused, `a keystroke each ${intervalMs} ms`).toEqual([]);
   }
 });
 

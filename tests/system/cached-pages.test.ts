@@ -4,39 +4,14 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
+import { buildProcesses } from "#test/built-processes";
 import { ProcessPair, SHARED_BUSES } from "#test/process-pair";
-import { build, startDev } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as news from "./news.server.tsx";
-    export default new App({ modules: [news] });`,
-  "src/news.server.tsx": `
-    import { channel, page, query, revalidate, route, server, session } from "tsweb";
-    let renderings = 0;
-    export const news = page("/news/:id", { cache: { seconds: 600, query: ["sort"] } }, ({ id }) => {
-      renderings++;
-      return <main>news {id} of {process.pid}: {renderings}</main>;
-    });
-    export const personal = page("/personal", { cache: { seconds: 600 } }, () => <main>{session.user()?.sub ?? "nobody"}</main>);
-    export const feed = page("/feed", { cache: { seconds: 600 } }, async () => <main>{(await channel("room")).constructor.name}</main>);
-    export const list = query({ on: ["room"] }, () => 1);
-    export const live = page("/live", { cache: { seconds: 600 } }, async () => <main>{typeof await list.live()}</main>);
-    export const save = server((text: string) => text);
-    export const form = page("/form", { cache: { seconds: 600 } }, () => <main><form action={save}><input name="text" /></form></main>);
-    export const touch = route("POST /touch/:id", async (_request, { id }) => {
-      await revalidate("/news/" + id);
-      return new Response("done");
-    });
-    export const count = route("GET /count", () => new Response(String(renderings)));`,
-};
+import { startDev } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 let project: TestProject;
 beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  await build(project.dir);
+  project = await buildProcesses();
 });
 afterAll(() => project?.remove());
 

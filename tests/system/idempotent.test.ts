@@ -5,30 +5,13 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AppProcess } from "#test/app-process";
+import { buildProcesses } from "#test/built-processes";
 import { ProcessPair, SHARED_BUSES } from "#test/process-pair";
-import { build } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as orders from "./orders.server.tsx";
-    export default new App({ modules: [orders], rate: false });`,
-  "src/orders.server.tsx": `
-    import { appendFileSync } from "node:fs";
-    import { page, server } from "tsweb";
-    export const order = server({ idempotent: true }, async (item: string, ms: number = 0) => {
-      appendFileSync("runs", item + "\\n");
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      return item + " of " + process.pid;
-    });
-    export const shop = page("/", () => <form action={order}><input name="item" value="tea" /><button>Order</button></form>);`,
-};
+import type { TestProject } from "#test/test-project";
 
 let project: TestProject;
 beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  await build(project.dir);
+  project = await buildProcesses();
 });
 afterAll(() => project?.remove());
 

@@ -7,35 +7,19 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { AppProcess, shiftedDateArgs } from "#test/app-process";
+import { buildProcesses } from "#test/built-processes";
 import { freePort } from "#test/free-port";
 import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
-import { build, spawnNode } from "#test/run-tsweb";
+import { spawnNode } from "#test/run-tsweb";
 import { TemporaryFolder } from "#test/temporary-folder";
-import { TestProject } from "#test/test-project";
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as users from "./users.server.ts";
-    export default new App({ modules: [users], rate: false });`,
-  "src/users.server.ts": `
-    import { request, server, session } from "tsweb";
-    export const enter = server((user: string) => session.login(user));
-    export const who = server(() => session.user()?.sub ?? "nobody");
-    export const revoke = server((user: string) => session.revoke(user));
-    export const watch = server(async function* () {
-      yield session.user()?.sub ?? "nobody";
-      await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
-    });`,
-};
+import type { TestProject } from "#test/test-project";
 
 let project: TestProject;
 let data: TemporaryFolder;
 const processes: AppProcess[] = [];
 
 beforeAll(async () => {
-  project = TestProject.fromFiles(FILES);
-  await build(project.dir);
+  project = await buildProcesses();
 });
 afterAll(() => project?.remove());
 beforeEach(() => {
