@@ -5,7 +5,7 @@
 //   npm run matrix -- bun "node 24"    those whose name contains one of the arguments
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
-//   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts and live updates in the full Chromium; the accounts
+//   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts, live updates and links in the full Chromium; the accounts
 //                                      example with and without script; the accounts, chat and board examples also in development; edits
 //   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
 //   npm run matrix -- engines Back     those whose title matches: also for the other lists of test files
@@ -34,6 +34,7 @@ const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 const BROWSER = [
   ...["accounts", "accounts-interface", "accounts-providers", "auth-codes-and-links", "passkeys"],
   ...["chat", "chat-live", "board", "calls", "dev", "forms", "forms-enhanced", "layouts", "live-client"],
+  ...["navigation", "cached-pages", "static-pages"],
 ];
 /** The test files that do more in the matrix, by the name of the target. */
 const TEST_FILES = {
