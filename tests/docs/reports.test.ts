@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { testTitles } from "../dist/test-titles.ts";
 
-/** What was reported, and the file and the title of its test. */
+/** What was reported, and the file and the title of its test: without an extension, that of a test file. */
 const REPORTS = [
   ["an object as a child beside an element", "tests/browser/islands", "if an object becomes a child beside an element"],
   ["the text of a textarea in a refused form", "src/pages/form-rendering", "are textareas too"],
@@ -36,7 +36,7 @@ const REPORTS = [
   ],
   ["a skipped view transition", "src/cli/dev/page/errors", "does not report that the browser has skipped a view"],
   ["packages that Vite finds late", "tests/browser/vite-plugins", "is bundled at the start, so that the first visit"],
-  ["a syntax error saved in a view", "tests/browser/dev-errors", "of syntax in a view (%s) is shown in an overlay"],
+  ["a syntax error saved in a view", "tests/browser/dev-errors.ts", "of syntax in a view (%s) is shown in an overlay"],
   [
     "the name of a form's function in the access log",
     "src/observe/access-log",
@@ -51,6 +51,7 @@ const REPORTS = [
 ] as const;
 
 it.each(REPORTS)("%s has a test", (_report, file, title) => {
-  const titles = testTitles(readFileSync(join(repository, `${file}.test.ts`), "utf8"));
+  const path = file.endsWith(".ts") ? file : `${file}.test.ts`;
+  const titles = testTitles(readFileSync(join(repository, path), "utf8"));
   expect(titles.some((each) => each.includes(title))).toBe(true);
 });
