@@ -3,7 +3,7 @@
  * uncaught exception ends it with one line of the log.
  */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { build, type RunningServer, runProgram, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
@@ -59,25 +59,38 @@ async function call({ address }: RunningServer, name: string): Promise<unknown> 
   return (await response.json()).result;
 }
 
-it.each([
-  ["built", startBuilt],
-  ["in development", startDev],
-])("a server that is %s survives an unhandled rejection, and logs it with its stack", async (_, start) => {
-  const server = await start(site.dir, { WEB_ENV: "development" });
+/** Expects that a server logs rejections that nobody handles, and continues to serve. */
+async function checkSurvival(server: RunningServer): Promise<void> {
+  expect(await call(server, "reject_without_await")).toBe("returned");
+  expect(await call(server, "publish_without_await")).toBe("returned");
+  await expect.poll(() => server.output()).toMatch(/Unawaited failure.*calls\.server\.ts.*channel/s);
+  expect(server.output()).toContain("Unhandled promise rejection. Await the promise, or catch its error");
+  expect(await call(server, "ping")).toBe("pong");
+}
+
+it("a built server survives an unhandled rejection, and logs it with its stack", async () => {
+  const server = await startBuilt(site.dir, { WEB_ENV: "development" });
   try {
-    expect(await call(server, "reject_without_await")).toBe("returned");
-    expect(await call(server, "publish_without_await")).toBe("returned");
-    await expect.poll(() => server.output()).toMatch(/Unawaited failure.*calls\.server\.ts.*channel/s);
-    expect(server.output()).toContain("Unhandled promise rejection. Await the promise, or catch its error");
-    expect(await call(server, "ping")).toBe("pong");
+    await checkSurvival(server);
   } finally {
     expect(await server.stop()).toBe(0);
   }
 });
 
-it("the development server prints where a message without await cannot be sent, and where a text is thrown", async () => {
-  const server = await startDev(site.dir);
-  try {
+describe("the development server", () => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await startDev(site.dir);
+  });
+
+  afterAll(async () => {
+    expect(await server?.stop()).toBe(0);
+  });
+
+  it("survives an unhandled rejection, and logs it with its stack", () => checkSurvival(server));
+
+  it("prints where a message without await cannot be sent, and where a text is thrown", async () => {
     expect(await call(server, "publish_cycle_without_await")).toBe("returned");
     await expect
       .poll(() => server.output())
@@ -90,9 +103,7 @@ it("the development server prints where a message without await cannot be sent, 
     await expect
       .poll(() => server.output())
       .toMatch(/Unhandled promise rejection.*\nThrown value: too late\n.*\nsrc\/calls\.server\.ts:28:34\n/);
-  } finally {
-    expect(await server.stop()).toBe(0);
-  }
+  });
 });
 
 /** Returns the lines of an output that are JSON, and those that are not. */
