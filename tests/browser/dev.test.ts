@@ -55,7 +55,7 @@ describe("the first page", () => {
   });
 });
 
-it("a browser receives no text of a server module, with the scripts of its views [RESPONSE-5]", async () => {
+it("a browser receives no text of a server module, with the scripts of its views [RESPONSE-31]", async () => {
   const received = await textOfPages(await openPage(), ["/", "/plain"]);
   expect(received.some(({ text }) => text.includes("showGreeting"))).toBe(true); // of the view
   for (const file of ["functions.server.ts", "pages.server.tsx"]) {
