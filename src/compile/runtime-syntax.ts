@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { Script } from "node:vm";
 import { type Plugin, parseAst, transformWithOxc } from "vite";
+import { isPackageModule } from "./page-views.ts";
 import {
   CompileError,
   isInNodeModules,
@@ -31,7 +32,7 @@ export function unsupportedSyntax(): Plugin {
       filter: { code: MAY_BE_UNSUPPORTED },
       handler(code, id) {
         const file = stripQuery(id);
-        if (!isScript(file) || id.startsWith("\0") || isInNodeModules(file)) return null;
+        if (!isScript(file) || id.startsWith("\0") || isPackageModule(file)) return null;
         rejectUnsupportedSyntax(code, () => ({ file, code: readFileSync(file, "utf8") }));
         return null;
       },
