@@ -9,7 +9,7 @@ import { runQueryTorture } from "#test/query-torture-environment";
 import type { QueryFaultKind } from "#test/query-torture-viewer";
 import { TestProject } from "#test/test-project";
 
-const SIZE = { boards: 3, viewers: 18, writers: 4, writes: 40, pauseMs: 30 };
+const SIZE = { boards: 2, viewers: 12, writers: 4, writes: 40, pauseMs: 30 };
 
 /** A change of the built application. */
 interface Fault {
@@ -96,7 +96,7 @@ describe("the torture run for queries", { concurrent: true }, () => {
       cpSync(project.file("dist"), changed.file("dist"), { recursive: true });
       changed.edit("dist/app.mjs", search, replacement);
       const result = await runQueryTorture(changed, {
-        ...{ size: SIZE, bus: "redis", seed: 7, processes: 2, calmRounds: 30, endsAt: kind },
+        ...{ size: SIZE, bus: "redis", seed: 7, processes: 1, calmRounds: 30, endsAt: kind },
       });
       expect(result.faults.map((fault) => fault.kind)).toContain(kind);
     } finally {

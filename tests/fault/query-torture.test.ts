@@ -12,7 +12,7 @@ const { TORTURE_SIZE, TORTURE_RUNS = "1", TORTURE_SEED = "1", TORTURE_BUS } = pr
 
 const SIZES = {
   small: {
-    size: { boards: 3, viewers: 6, writers: 4, writes: 32, pauseMs: 30 },
+    size: { boards: 3, viewers: 6, writers: 4, writes: 24, pauseMs: 30 },
     ...{ calmRounds: 1, faultRounds: 1, maxFrozenMs: 1_500 },
   },
   // Frozen for longer than a process waits for the bus.
