@@ -24,11 +24,14 @@ export interface LoadResult {
   readonly received: readonly (readonly string[])[];
 }
 
-const ROOM = "restarts";
+/** The channel of a load; each that runs at the same time has its own. */
+let loads = 0;
+const nextRoom = () => `restarts ${++loads}`;
 
 /** A load that runs until {@link stop}. */
 export class RestartLoad {
   readonly #client: RestartClient;
+  readonly #room: string;
   readonly #failures: string[] = [];
   readonly #published: string[] = [];
   readonly #pids = new Set<number>();
@@ -37,18 +40,24 @@ export class RestartLoad {
   readonly #callers: readonly Promise<void>[];
   readonly #listeners: readonly Listener[];
 
-  private constructor(client: RestartClient, { callers, pauseMs }: LoadSize, listeners: readonly Listener[]) {
+  private constructor(
+    client: RestartClient,
+    { callers, pauseMs }: LoadSize,
+    { room, listeners }: { room: string; listeners: readonly Listener[] },
+  ) {
     this.#client = client;
+    this.#room = room;
     this.#listeners = listeners;
     this.#callers = [...Array.from({ length: callers }, () => this.#callRepeatedly(pauseMs)), this.#publish(pauseMs)];
   }
 
   /** Starts a load. The caller has to stop it. @param client is closed when it stops */
   static async start(client: RestartClient, size: LoadSize): Promise<RestartLoad> {
-    const { result } = await callOver<string[]>(client, "issue_feeds", { names: [ROOM] });
+    const room = nextRoom();
+    const { result } = await callOver<string[]>(client, "issue_feeds", { names: [room] });
     const path = `/__web/live?feed=${result?.[0]}`;
     const listeners = Array.from({ length: size.listeners }, () => new Listener(client, path));
-    return new RestartLoad(client, size, listeners);
+    return new RestartLoad(client, size, { room, listeners });
   }
 
   /** The number of processes that have answered so far. A restarted one counts again. */
@@ -77,7 +86,7 @@ export class RestartLoad {
 
   async #publish(pauseMs: number): Promise<void> {
     for (let n = 1; !this.#isStopped; n++) {
-      const published = await this.#call<boolean[]>("publish_texts", { room: ROOM, texts: [String(n)] });
+      const published = await this.#call<boolean[]>("publish_texts", { room: this.#room, texts: [String(n)] });
       if (published?.[0]) this.#published.push(String(n));
       await pause(Math.max(10, pauseMs));
     }
