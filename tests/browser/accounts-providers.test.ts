@@ -12,9 +12,9 @@ import {
   expectAlert,
   fill,
   findAccessibilityProblems,
-  register,
   scriptsOf,
   signIn,
+  signUp,
   submit,
 } from "./accounts-actions.ts";
 import { AccountsApp, SCRIPTING } from "./accounts-app.ts";
@@ -108,7 +108,8 @@ describe("the accounts example, with providers", () => {
     const email = "linked@example.com";
     provider.profiles.set("linked", { name: "Other", email, email_verified: true });
     const page = await app.users.reusePage();
-    await register(page, email);
+    await signUp(page, email);
+    await page.goto("/account");
     await page.getByRole("link", { name: "Email address" }).click();
     await submit(page, "Send me a link");
     await page.getByText(`A link is on its way to ${email}.`).waitFor();
@@ -156,7 +157,7 @@ describe("the accounts example, with providers", () => {
   it.each(SCRIPTING)("replaces a forgotten password, which signs other browsers out, %s", async (_, options) => {
     const email = `forgotten-${options.javaScriptEnabled}@example.com`;
     const laptop = await app.users.reusePage(options);
-    await register(laptop, email);
+    await signUp(laptop, email);
     const page = await app.users.reusePage({ ...options, viewport: { width: 320, height: 640 } });
     const check = async () => expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await page.goto("/");
