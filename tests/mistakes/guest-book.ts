@@ -36,7 +36,7 @@ export function withoutFolder(text: string, index: number): string {
 }
 
 /** Links the packages that the README installs besides tsweb. */
-export function linkCompiler(project: TestProject): void {
+function linkCompiler(project: TestProject): void {
   project.linkPackages(repository, ["@types", "typescript"]);
 }
 
