@@ -11,7 +11,7 @@ import { receiveUpdates } from "./dev-updates.ts";
 
 export let project: TestProject;
 export let dev: RunningServer;
-export let users: BrowserUsers;
+let users: BrowserUsers;
 let browser: Browser;
 
 /** The users of {@link openHome}. */
