@@ -26,7 +26,7 @@ export async function buildSite(): Promise<TestProject> {
   const project = TestProject.copy(join(repository, "tests/browser/fixtures/site"));
   for (const [name, text] of Object.entries({ "public/favicon.ico": "", runs: "", news: "1" }))
     project.write(name, text);
-  await buildOnce(project.dir, "site");
+  await buildOnce(project.dir, "site-of-pages");
   return project;
 }
 

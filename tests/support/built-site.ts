@@ -32,6 +32,6 @@ export async function buildSite(): Promise<TestProject> {
   site.write("public/assets/logo-1a2b3c4d.svg", "<svg/>");
   site.write("public/.htpasswd", "ada:SECRET");
   site.write("public/.well-known/security.txt", "Contact: nobody");
-  await buildOnce(site.dir, "site");
+  await buildOnce(site.dir, "served-site");
   return site;
 }
