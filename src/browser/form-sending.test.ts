@@ -310,6 +310,21 @@ describe("the key of a submission", () => {
     expect(entry.state).toBeNull();
   });
 
+  it("stays for the same fields as soon as Back shows the page, which was left before the body had arrived", async () => {
+    const listeners: (() => void)[] = [];
+    vi.stubGlobal("addEventListener", (type: string, listener: () => void) => {
+      if (type === "pageshow") listeners.push(listener);
+    });
+    const form = await openForm();
+    const headers = { "x-redirect": "/next" };
+    vi.stubGlobal("fetch", async () => new Response(new ReadableStream(), { headers })); // the body never ends
+    const sending = form.send("a");
+    await vi.waitFor(() => expect(listeners).toHaveLength(1));
+    for (const listener of listeners) listener();
+    await sending;
+    expect([form.state.pending, form.outcomes.map(({ error }) => error)]).toEqual([false, [undefined]]);
+  });
+
   it("does not stop the form if the browser refuses a change of the history, as Safari does", async () => {
     const reported = vi.fn();
     vi.stubGlobal("reportError", reported);

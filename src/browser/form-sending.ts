@@ -141,9 +141,13 @@ async function sendSubmission(state: FormState, { target, body }: Submission): P
     const isRedirect = response.headers.has(REDIRECT_HEADER);
     // After Back, the form of a page that was left for its outcome has it again.
     if (isRedirect) keepKey(state.element, form, once);
-    const result = await readResult(name, response);
-    if (!isRedirect) state.once = undefined;
+    let result: unknown;
+    // The body of a redirect is not awaited: the browser may keep the page before it is there, and shows it again later.
     if (isRedirect) await waitUntilLeft();
+    else {
+      result = await readResult(name, response);
+      state.once = undefined;
+    }
     if (signal.aborted) return;
     // Bundlers remove this from production.
     if (process.env.NODE_ENV !== "production" && !state.isHandle) warnAboutReturnedError(name, result);
