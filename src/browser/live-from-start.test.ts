@@ -1,25 +1,13 @@
 /** Subscriptions whose feeds begin at the oldest stored message. */
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { encodeEvent, FakePage } from "#test/fake-page";
+import { expect, test } from "vitest";
+import { encodeEvent } from "#test/fake-page";
+import { openBarePage, page, received, usePageWithRoom } from "#test/page-with-room";
 import { unsignedFeed } from "#test/unsigned-feed";
 
 const fromStart = unsignedFeed("room:1", { position: "0" });
 const fromNow = unsignedFeed("room:1", { position: "p.3" });
 
-let page: FakePage;
-let received: unknown[];
-
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, "random").mockReturnValue(0);
-  received = [];
-});
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+usePageWithRoom();
 
 /** Subscribes, and records what is received under a name. */
 function subscribe(name: string, feed: typeof fromStart): void {
@@ -27,7 +15,7 @@ function subscribe(name: string, feed: typeof fromStart): void {
 }
 
 test("a subscription from the start requests position 0, and continues after the last message", async () => {
-  page = await FakePage.open();
+  await openBarePage();
   subscribe("start", fromStart);
   await page.advance();
   expect([page.lastRequest.feeds, page.lastRequest.after]).toEqual([[fromStart], "0"]);
@@ -40,7 +28,7 @@ test("a subscription from the start requests position 0, and continues after the
 });
 
 test("a ping with the position of an empty channel is where the next request continues", async () => {
-  page = await FakePage.open();
+  await openBarePage();
   subscribe("start", fromStart);
   await page.advance();
   page.lastRequest.respondStream().push("id: 0=p.9\nevent: ping\ndata: 1\n\n");
@@ -51,7 +39,7 @@ test("a ping with the position of an empty channel is where the next request con
 });
 
 test("of two subscriptions to a channel, the one that is behind the oldest stored message gets its gap", async () => {
-  page = await FakePage.open();
+  await openBarePage();
   subscribe("now", fromNow);
   subscribe("start", fromStart);
   await page.advance();
@@ -73,7 +61,7 @@ test("of two subscriptions to a channel, the one that is behind the oldest store
 });
 
 test("a subscription that has everything before the oldest stored message continues without a gap", async () => {
-  page = await FakePage.open();
+  await openBarePage();
   subscribe("now", fromNow);
   subscribe("start", fromStart);
   await page.advance();
@@ -90,7 +78,7 @@ test("a subscription that has everything before the oldest stored message contin
 });
 
 test("a gap of another subscription to the channel is none of one that has not begun", async () => {
-  page = await FakePage.open();
+  await openBarePage();
   subscribe("now", fromNow);
   await page.advance();
   const open = page.lastRequest.respondStream();

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
+import { BLOCKED_VIEW } from "./vite-plugins-files.ts";
 
 const FILES = {
   "src/app.ts":
@@ -24,13 +25,7 @@ const FILES = {
     "export const Counter = view(() => { const own = state({ count: 0 });\n" +
     '  return <button id="count" class={styles.count} onClick={() => own.count++}>{own.count}</button>; });\n',
   "src/counter.module.css": ".count { color: rgb(1, 2, 3); }\n",
-  "src/blocked.tsx":
-    'import { on_mount, state, view } from "tsweb/browser";\n' +
-    'export const Blocked = view(() => { const own = state({ result: "" });\n' +
-    '  on_mount(() => { const blob = URL.createObjectURL(new Blob([""]));\n' +
-    "    try { new Worker(blob); } catch {}\n" +
-    '    try { new Function("return 1")(); own.result = "ran"; } catch { own.result = "blocked"; } });\n' +
-    '  return <p id="result">{own.result}</p>; });\n',
+  "src/blocked.tsx": BLOCKED_VIEW,
   "src/style.css": "h1 { color: rgb(4, 5, 6); }\n",
 };
 

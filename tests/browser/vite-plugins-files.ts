@@ -15,6 +15,15 @@ function documented(name: string): string {
   return block;
 }
 
+/** A view that tries a worker and `eval`. */
+export const BLOCKED_VIEW =
+  'import { on_mount, state, view } from "tsweb/browser";\n' +
+  'export const Blocked = view(() => { const own = state({ result: "" });\n' +
+  '  on_mount(() => { const blob = URL.createObjectURL(new Blob([""]));\n' +
+  "    try { new Worker(blob); } catch {}\n" +
+  '    try { new Function("return 1")(); own.result = "ran"; } catch { own.result = "blocked"; } });\n' +
+  '  return <p id="result">{own.result}</p>; });\n';
+
 /** Pages with one view each, which imports a package of words: the modules of the views. */
 const VIEWS = { first: "./first.tsx", beside: "../views/beside.tsx", outside: "outside", names: "./(group)/[id].tsx" };
 export const WORD_PAGES = [...Object.keys(VIEWS), "lazy"];
@@ -49,13 +58,7 @@ export const FILES = {
     'export const blocked = page("/blocked", { policy }, () => <main><p id="red" style="color: red">Red</p>' +
     '<style>{"h1 { color: red; }"}</style><img src="http://127.0.0.1:9/photo.png" alt="" /><Blocked /></main>);\n' +
     'export const plain = page("/plain", { policy: { "script-src": "\'none\'" } }, () => <h1>Plain</h1>);\n',
-  "src/blocked.tsx":
-    'import { on_mount, state, view } from "tsweb/browser";\n' +
-    'export const Blocked = view(() => { const own = state({ result: "" });\n' +
-    '  on_mount(() => { const blob = URL.createObjectURL(new Blob([""]));\n' +
-    "    try { new Worker(blob); } catch {}\n" +
-    '    try { new Function("return 1")(); own.result = "ran"; } catch { own.result = "blocked"; } });\n' +
-    '  return <p id="result">{own.result}</p>; });\n',
+  "src/blocked.tsx": BLOCKED_VIEW,
   "src/late.tsx":
     'import { state, view } from "tsweb/browser";\nexport const Late = view(() => {\n  const own = state({ count: 0, text: "" });\n' +
     '  const load = async () => {\n    await import("./late.css");\n    own.text = (await import("./chart.ts")).text;\n  };\n' +

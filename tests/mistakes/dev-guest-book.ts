@@ -20,7 +20,7 @@ export function waitUntil(check: () => Promise<void>): Promise<void> {
   return vi.waitFor(check, WAITING);
 }
 
-/** An edit has its effect after half a second, so that the server is rarely asked before. */
+/** An edit has its effect after half a second, so that the server rarely receives a request before. */
 const UNTIL_EFFECT = { timeout: 60_000, interval: 250 };
 
 /** The page of a new user, and what its console has shown. */

@@ -62,7 +62,7 @@ function openConsumer() {
   };
   const consumer = new NatsConsumer("s", {
     // The parts that the consumer uses.
-    context: async () => ({ ...context, epoch: state.epoch }) as unknown as JetStreamContext,
+    context: async () => ({ ...context, epoch: state.epoch }) as unknown as JetStreamContext, // what a consumer uses of it
     onStopped: () => events.push("stopped"),
     onEnd: (_epoch, seq) => events.push(`end ${seq}`),
     onResumed: () => events.push("resumed"),

@@ -69,7 +69,7 @@ function open(version = "2.15.1") {
   const consumers = new NatsConsumers("s", {
     barrierSubject: BARRIER,
     // The parts that consumers use.
-    context: async () => context as unknown as JetStreamContext,
+    context: async () => context as unknown as JetStreamContext, // what consumers use of it
     inspect: async () => ({
       ...{ epoch: "e", firstSeq: state.firstSeq, lastSeq: state.lastSeq, atMs: Date.now() },
       ...{ maxBytes: 0, maxMessages: 0 }, // each message is checked

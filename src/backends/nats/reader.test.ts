@@ -72,13 +72,14 @@ const consumers = { add: vi.fn(async () => Promise.reject(new Error("no leader")
 function openReader() {
   const stream = { seenIn: () => seen, confirmEnd, isReplicated };
   // The parts that the reader uses.
-  const connector = { stream, recheckStream, verify } as unknown as NatsConnector;
+  const connector = { stream, recheckStream, verify } as unknown as NatsConnector; // what a reader uses of it
   const foreignData = new ForeignDataLog(recordedLog().log, {});
   return new NatsReader("s", { connector, foreignData });
 }
 
 function read(subject: string, after: number, { position = positionOf(after), reader = openReader() } = {}) {
   const connection = { info: { version } };
+  // What a reader uses of it.
   const context = { epoch: EPOCH, connection, manager: { streams, consumers } } as unknown as JetStreamContext;
   return reader.read(context, { subject, after: position, limit: LIMIT });
 }
@@ -206,7 +207,7 @@ function fakeServer(replies: readonly (string | undefined)[]) {
   // The parts that the reader uses.
   const context = {
     ...{ connection, createInbox: () => "inbox", manager: { consumers: { add, delete: deleteConsumer } } },
-  } as unknown as JetStreamContext;
+  } as unknown as JetStreamContext; // what a reader uses of it
   return { context, requests, add, deleteConsumer, state };
 }
 
