@@ -15,6 +15,12 @@ export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
 /** The header with the time after which an edit must have taken effect, in milliseconds, of the same response. */
 export const EDIT_EFFECT_HEADER = "x-tsweb-edit-effect";
 
+/**
+ * The event of Vite's WebSocket with which a page reports that it is connected, with its `age`: how long ago it was requested,
+ * in milliseconds.
+ */
+export const CONNECTED_EVENT = "tsweb:connected";
+
 /** The event of Vite's WebSocket with which a page requests messages about violations of its policy, and receives them. */
 export const VIOLATIONS_EVENT = "tsweb:policy-violations";
 

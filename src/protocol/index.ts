@@ -20,6 +20,7 @@ export {
 } from "./call.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
 export {
+  CONNECTED_EVENT,
   EDIT_AGE_HEADER,
   EDIT_EFFECT_HEADER,
   EDITED_PATH,

@@ -7,11 +7,10 @@ import { BrowserUsers } from "#test/browser-users";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-import { receiveUpdates } from "./dev-updates.ts";
 
 export let project: TestProject;
 export let dev: RunningServer;
-let users: BrowserUsers;
+export let users: BrowserUsers;
 let browser: Browser;
 
 /** The users of {@link openHome}. */
@@ -30,7 +29,6 @@ export function useDevProject(): void {
     browser = await launch();
     users = new BrowserUsers(browser, { baseURL: dev.address });
     homeUsers = new BrowserUsers(browser, { baseURL: dev.address });
-    await receiveUpdates(await browser.newPage(), dev.address);
   });
 
   afterEach(async ({ task }) => {

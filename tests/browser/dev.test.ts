@@ -20,6 +20,7 @@ import {
   restores,
   takeProblems,
   useDevProject,
+  users,
   waitForEdits,
   waitForEffect,
 } from "./dev-project.ts";
@@ -155,6 +156,42 @@ describe("an edit", () => {
     await page.fill("#name", "Ada");
     await page.click("#greet");
     await page.locator("#greeting", { hasText: "Good morning Ada" }).waitFor();
+  });
+
+  it.each([
+    ["a server module", "pages.server.tsx", "Home page", "Later home", "h1"],
+    ["a view", "counter.tsx", "More\n", "Even more\n", "#more"],
+  ])(
+    "of %s takes effect in a page that has loaded it and is not connected yet, beside one that is connected",
+    async (_of, file, before, after, selector) => {
+      await openHome();
+      const page = await users.reusePage();
+      let connect = () => {};
+      const connected = new Promise<void>((resolve) => (connect = resolve));
+      await page.routeWebSocket(/__web\/dev/, async (socket) => {
+        await connected;
+        socket.connectToServer();
+      });
+      await page.goto("/");
+      await page.locator("#counter[data-hydrated=true]").waitFor();
+      await waitForEffect(() => edit(file, before, after));
+      expect(await page.textContent(selector)).not.toContain(after.trim());
+      connect();
+      await page.locator(selector, { hasText: after.trim() }).waitFor();
+    },
+  );
+
+  it("that no page has received does not reload a page that is requested later", async () => {
+    const page = await openPage();
+    await waitForEffect(() => edit("pages.server.tsx", "Home page", "Later home"));
+    await page.goto("/");
+    await page.locator("#counter[data-hydrated=true]").waitFor();
+    edit("counter.tsx", "More\n", "Even more\n");
+    await page.locator("#more", { hasText: "Even more" }).waitFor(); // it is sent after the reload of a late page
+    const [navigation] = await page.evaluate(() =>
+      performance.getEntriesByType("navigation").map((each) => each.toJSON()),
+    );
+    expect(navigation.type).toBe("navigate");
   });
 
   it.each(IS_MATRIX ? ["server module first", "view first"] : ["view first"])(

@@ -3,7 +3,6 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { vi } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
-import { receiveUpdates } from "../browser/dev-updates.ts";
 import { createGuestBook, createGuestBooks, makeMistake, withoutFolder } from "./guest-book.ts";
 import type { Edit, Place } from "./mistake.ts";
 
@@ -64,7 +63,6 @@ export class DevGuestBook {
     const server = await startDev(project.dir);
     const context = await browser.newContext({ baseURL: server.address });
     context.setDefaultTimeout(WAITING.timeout);
-    await receiveUpdates(await context.newPage(), server.address);
     return new DevGuestBook(project, server, await context.newPage());
   }
 

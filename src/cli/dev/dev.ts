@@ -45,6 +45,7 @@ import {
   panelLine,
   Restarts,
   rejectMissingAssets,
+  reloadLatePages,
   reportEdits,
   requireRunnable,
   restartWithConfig,
@@ -177,6 +178,7 @@ function developmentPlugins({
     logViteErrors({ errors, reload }),
     browserErrors(errors, maps),
     pageChecks.plugin(),
+    reloadLatePages(),
     explainOverlayErrors(edits),
   ];
 }

@@ -3,6 +3,7 @@
  * errors (`error-reports.ts`), reloads an outdated page, and checks the page after edits of its views.
  */
 import {
+  CONNECTED_EVENT,
   EDIT_AGE_HEADER,
   EDIT_EFFECT_HEADER,
   EDITED_PATH,
@@ -28,6 +29,14 @@ if (navigationEntry()?.type === "reload") void clearPrefetches();
 
 async function clearPrefetches(): Promise<void> {
   await fetch(EDITED_PATH, { cache: "no-store" }).catch(() => undefined); // the server restarts
+}
+
+// The server reloads the page if it has missed an update. The connection may be open already, or be opened later.
+hot.on("vite:ws:connect", reportConnection);
+reportConnection();
+
+function reportConnection(): void {
+  hot.send(CONNECTED_EVENT, { age: performance.now() - requestTime() });
 }
 
 const RELOAD_INTERVAL_MS = 10_000;

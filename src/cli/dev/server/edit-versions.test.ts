@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "#test/listen";
 import { EDIT_AGE_HEADER, EDITED_PATH, EDITS_PATH } from "../../../protocol/index.ts";
-import { EditVersions } from "./file-watching.ts";
+import { EditVersions } from "./edit-versions.ts";
 
 describe("EditVersions", () => {
   let edits: EventEmitter;

@@ -14,7 +14,8 @@ export {
   VIRTUAL,
 } from "./assets.ts";
 export { ServedSourceMaps, serveBrowserFiles } from "./browser-files.ts";
-export { completeEdits, EditVersions, reportEdits } from "./file-watching.ts";
+export { EditVersions, reloadLatePages } from "./edit-versions.ts";
+export { completeEdits, reportEdits } from "./file-watching.ts";
 export { runModules } from "./module-runner.ts";
 export { panelLine, servePanel } from "./panel.ts";
 export {
