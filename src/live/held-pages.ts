@@ -61,6 +61,7 @@ export class HeldPages {
   readonly #counts = new Map<string, number>();
   /** The removals of {@link removeOrphans} in progress, by the ids of the pages. */
   readonly #removals = new Map<string, Promise<void>>();
+  #isClosed = false;
 
   constructor(options: HeldPagesOptions) {
     this.#options = options;
@@ -149,7 +150,7 @@ export class HeldPages {
    */
   async restore(id: string, state: string | undefined): Promise<void> {
     const held = this.#held.get(id);
-    if (!held || held.leavesAtMs !== null || held.settling) return;
+    if (this.#isClosed || !held || held.leavesAtMs !== null || held.settling) return;
     const { channel, store, holder } = this.#options;
     const storing = store.put(channel, { id, holder, value: held.value, state }, { ifAbsent: true });
     held.settling = storing
@@ -172,6 +173,7 @@ export class HeldPages {
     if (orphans.length === 0) return stored;
     const removed = new Set<PresenceMember>();
     for (const orphan of orphans) {
+      if (this.#isClosed) break; // a new room of this process may store the next one
       const { id } = orphan;
       if (this.#held.has(id)) continue; // it has connected since
       const removal = store.remove(channel, id, holder).finally(() => this.#removals.delete(id));
@@ -182,8 +184,9 @@ export class HeldPages {
     return stored.filter((member) => !removed.has(member));
   }
 
-  /** Ends the watches of all sign-ins, and gives up all places. */
+  /** Ends the watches of all sign-ins, gives up all places, and restores and removes no more pages that a read has shown. */
   close(): void {
+    this.#isClosed = true;
     for (const { unwatchSignIn, releasePlace } of this.#held.values()) {
       unwatchSignIn();
       releasePlace?.();

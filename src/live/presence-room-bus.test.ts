@@ -180,6 +180,46 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     expect(second.frames.slice(length).flatMap(({ del = [] }) => del)).toEqual([]);
   });
 
+  it("removes and stores no more pages, and does not renew its lease, once it is closed", async () => {
+    const store = storeOf();
+    const [process] = [createProcess(store, "first"), createProcess(store, "second")];
+    const [alice, bob, carol] = [memberOf("alice"), memberOf("bob"), memberOf("carol")];
+    process.room.hold(alice);
+    await advance(1_000, process);
+    const removing = process.holdBack("remove", bob.id);
+    await store.remove("room", alice.id, "first"); // the bus has lost her
+    for (const page of [bob, carol]) {
+      await store.put("room", { id: page.id, holder: "first", value: memberValue(page) }); // after they were removed
+    }
+    await advance(1_000, process);
+    await removing.begun;
+    const { length } = process.frames;
+    await process.room.close();
+    const [renewals, puts] = [vi.spyOn(store, "renew"), vi.spyOn(store, "put")];
+    removing.resume();
+    await advance(30_000);
+    expect([renewals.mock.calls, puts.mock.calls]).toEqual([[], []]);
+    expect(process.frames.slice(length)).toEqual([]);
+    await store.renew("room", "first", LEASE_MS);
+    expect((await store.read("room")).map(({ id }) => id)).toEqual([carol.id]); // a new room of the process may hold her
+  });
+
+  it("stores no more of the pages that the bus has lost, once it is closed", async () => {
+    const store = storeOf();
+    const [process] = [createProcess(store, "first"), createProcess(store, "second")];
+    const pages = ["alice", "bob"].map((user) => memberOf(user));
+    for (const page of pages) process.room.hold(page);
+    await advance(1_000, process);
+    process.faults.restoreMs = 2_000;
+    for (const { id } of pages) await store.remove("room", id, "first");
+    await advance(1_000, process); // the first one is being stored again
+    const { length } = process.frames;
+    await process.room.close();
+    await advance(10_000);
+    expect((await store.read("room")).map(({ id }) => id)).toEqual([pages[0]?.id]);
+    expect(process.frames.slice(length)).toEqual([]);
+  });
+
   it("leaves the pages of other processes alone, and its own ones that have no connection for a moment", async () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];

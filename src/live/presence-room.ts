@@ -253,7 +253,9 @@ export class PresenceRoom {
       const stored = await this.#options.store.read(this.channel);
       if (this.#isClosed) return;
       const members = await this.#pages.removeOrphans(stored);
+      if (this.#isClosed) return; // to renew the lease now would undo the shorter one of close()
       await this.#restoreMissing(members);
+      if (this.#isClosed) return;
       this.#show(members);
     } catch (error) {
       this.#lastReadMs = performance.now();
