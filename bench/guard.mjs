@@ -8,9 +8,9 @@ import { fail, run } from "../scripts/setup.mjs";
 import { FORMS } from "./calls/forms.mjs";
 import { callOf } from "./calls/target.mjs";
 import { buildApp, root, startApp } from "./lib/app.mjs";
-import { browserHeaders } from "./lib/load.mjs";
+import { browserHeaders, load } from "./lib/load.mjs";
 import { median, spread, table } from "./lib/numbers.mjs";
-import { measure } from "./lib/rounds.mjs";
+import { cpuMs } from "./lib/processes.mjs";
 import { callFunction, tsweb } from "./live/contestants.mjs";
 import { measureDelivery, withListeners } from "./live/delivery.mjs";
 import { openListeners } from "./live/listeners.mjs";
@@ -33,32 +33,32 @@ const IDLE = { warmUp: 300, connections: 2_000 };
  */
 export async function guard(revision, options) {
   const rows = await compareWith(revision, options);
-  const cells = rows.map(({ name, unit, own, other }) => [
-    name,
-    ...[other, own].map((values) => `${median(values).toFixed(1)} ${unit}`),
-    spread(ratios({ own, other })),
-    String(LEAST[name]),
+  const cells = rows.map((row) => [
+    row.name,
+    ...[row.other, row.own].map((values) => `${spread(values, 1)} ${row.unit}`),
+    ratio(row).toFixed(2),
+    String(LEAST[row.name]),
   ]);
-  const head = ["", revision, "this tree", "ratio, by round", "least"];
+  const head = ["", revision, "this tree", "ratio", "least"];
   console.log(`\n## This tree, of ${revision}\n\n${table(head, cells)}`);
-  const worse = rows.filter((row) => median(ratios(row)) < LEAST[row.name]).map(({ name }) => name);
+  const worse = rows.filter((row) => ratio(row) < LEAST[row.name]).map(({ name }) => name);
   if (worse.length > 0) fail(`\nWorse than ${revision}: ${worse.join(", ")}.`);
 }
 
-const ratios = ({ own, other }) => own.map((value, round) => other[round] / value);
+const ratio = ({ own, other }) => median(other) / median(own);
 
 /** Returns what each kind takes in each round, in both revisions. */
-async function compareWith(revision, { rounds, seconds, connections }) {
+async function compareWith(revision, { rounds, ...options }) {
   const other = checkOut(revision);
   try {
-    const load = { rounds, seconds, connections, warmUp: 2 };
     buildApp();
     buildApp(other.app, other.dir);
+    const both = { rounds, app: other.app };
     return [
-      { name: "calls", unit: "µs", ...(await guardRequests(other, load, callTo)) },
-      { name: "pages", unit: "µs", ...(await guardRequests(other, load, pageOf)) },
-      await guardDeliveries(other, rounds),
-      await guardMemory(other, rounds),
+      await eachRound(both, { name: "calls", unit: "µs" }, (where) => measureRequests(where, callTo, options)),
+      await eachRound(both, { name: "pages", unit: "µs" }, (where) => measureRequests(where, pageOf, options)),
+      await eachRound(both, { name: "deliveries", unit: "µs" }, measureDeliveries),
+      await eachRound(both, { name: "memory of an idle stream", unit: "KiB" }, measureMemory),
     ];
   } finally {
     other.remove();
@@ -101,49 +101,53 @@ function linkPackages(dir) {
 const callTo = ({ address }) => callOf({ address, form: FORMS.tsweb }, { text: "hello", n: 42 });
 const pageOf = ({ address }) => ({ url: `${address}/table`, method: "GET", headers: browserHeaders(address) });
 
-async function guardRequests({ app }, load, targetOf) {
-  const servers = [await startApp({ cwd: app }), await startApp()];
+/** Returns the processor time of a request, in µs, once V8 has optimized the code. */
+async function measureRequests(where, targetOf, { seconds, warmUp, connections }) {
+  const server = await startApp(where);
   try {
-    const rows = await measure(
-      servers.map((server) => ({ ...server, target: targetOf(server) })),
-      load,
-    );
-    return { other: rows[0].cpu, own: rows[1].cpu };
+    const target = targetOf(server);
+    await load(target, { seconds: warmUp, connections });
+    const before = cpuMs(server.pid);
+    const { requests } = await load(target, { seconds, connections });
+    return ((cpuMs(server.pid) - before) * 1_000) / requests;
   } finally {
-    await Promise.all(servers.map(({ end }) => end()));
+    await server.end();
   }
 }
 
-async function guardDeliveries({ app }, rounds) {
-  return eachRound(rounds, app, { name: "deliveries", unit: "µs" }, async (contestant) => {
-    const { cpu } = await measureDelivery(contestant, DELIVERIES);
-    return cpu;
+const contestantIn = (where) => ({ ...tsweb, start: (options) => tsweb.start({ ...options, ...where }) });
+
+async function measureDeliveries(where) {
+  const { cpu } = await measureDelivery(contestantIn(where), DELIVERIES);
+  return cpu;
+}
+
+/** Returns the heap of a stream after garbage collections: the memory of the process depends on when the collector has run last. */
+function measureMemory(where) {
+  const contestant = contestantIn(where);
+  const options = { connections: IDLE.warmUp, nodeArgs: ["--expose-gc"] };
+  return withListeners(contestant, options, async ({ server: { address } }) => {
+    const before = await callFunction(address, "used_heap", {});
+    const listeners = await openListeners(await contestant.urlsOf(address, 1), { connections: IDLE.connections });
+    try {
+      return ((await callFunction(address, "used_heap", {})) - before) / 1_024 / IDLE.connections;
+    } finally {
+      await listeners.end();
+    }
   });
 }
 
-/** The heap after garbage collections: the memory of the process depends on when the collector has run last. */
-async function guardMemory({ app }, rounds) {
-  return eachRound(rounds, app, { name: "memory of an idle stream", unit: "KiB" }, (contestant) => {
-    const options = { connections: IDLE.warmUp, nodeArgs: ["--expose-gc"] };
-    return withListeners(contestant, options, async ({ server: { address } }) => {
-      const before = await callFunction(address, "used_heap", {});
-      const listeners = await openListeners(await contestant.urlsOf(address, 1), { connections: IDLE.connections });
-      try {
-        return ((await callFunction(address, "used_heap", {})) - before) / 1_024 / IDLE.connections;
-      } finally {
-        await listeners.end();
-      }
-    });
-  });
-}
-
-/** Measures both revisions in each round, in alternating order. @param measureOne called with the contestant, returns its value */
-async function eachRound(rounds, app, row, measureOne) {
+/**
+ * Measures both revisions in each round, in alternating order, each with a process of its own: of two processes with the same code, one
+ * may take a third more for each request, as long as it runs, because V8 has optimized it in another order.
+ *
+ * @param measureOne called with the options of {@link startApp}, returns a value
+ */
+async function eachRound({ rounds, app }, row, measureOne) {
   const values = { own: [], other: [] };
   for (let round = 0; round < rounds; round++) {
     for (const revision of round % 2 === 0 ? ["other", "own"] : ["own", "other"]) {
-      const start = (options) => tsweb.start({ ...options, ...(revision === "other" ? { cwd: app } : {}) });
-      values[revision].push(await measureOne({ ...tsweb, start }));
+      values[revision].push(await measureOne(revision === "other" ? { cwd: app } : {}));
     }
     process.stderr.write(`${row.name}: round ${round + 1} of ${rounds}\n`);
   }

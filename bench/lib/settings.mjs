@@ -17,7 +17,7 @@ const COMPLETE = {
   wakeups: { rounds: 9, seconds: 0.3 },
   queries: { connections: 5_000, seconds: 10 },
   fast: { rounds: 200, connections: 8 },
-  guard: { ...LOAD, rounds: 12 },
+  guard: { ...LOAD, rounds: 14, seconds: 2 },
 };
 
 const QUICK = {
