@@ -1,10 +1,8 @@
-// Checks which folder of src/ imports which.
-//
-//   npm run imports                       checks
-//   npm run imports -- --write            writes the graph into CONTRIBUTING.md
-//   npm run imports -- --root <folder>    checks another copy of the repository
-import { installPackages, requireNode } from "./setup.mjs";
+// Checks which folder of src/ imports which: `npm run imports`. The options are those of scripts/imports/check.mjs.
+import { join } from "node:path";
+import { installPackages, requireNode, root, run } from "./setup.mjs";
 
 requireNode();
-installPackages();
-await import("./imports/check.mjs");
+const folder = join(root, "scripts", "imports");
+installPackages(folder);
+run(process.execPath, [join(folder, "check.mjs"), ...process.argv.slice(2)]);

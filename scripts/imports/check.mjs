@@ -1,33 +1,42 @@
 // Checks the imports in src/ against table.mjs, and the graph in CONTRIBUTING.md against the same table.
+//
+//   npm run imports                       checks
+//   npm run imports -- --write            writes the graph into CONTRIBUTING.md
+//   npm run imports -- --root <folder>    checks another copy of the repository
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { root } from "../setup.mjs";
+import { cruise } from "dependency-cruiser";
+import extractTSConfig from "dependency-cruiser/config-utl/extract-ts-config";
 import { withGraph } from "./graph.mjs";
-import { findCycles, readModules } from "./modules.mjs";
-import { isTest, violationsOf } from "./rules.mjs";
+import { rules } from "./rules.mjs";
 import { isAbove, isTypesOnly, MAY_IMPORT, nameOf, partOf, parts, TABLE } from "./table.mjs";
 
 const { values } = parseArgs({ options: { write: { type: "boolean" }, root: { type: "string" } } });
-const checked = resolve(values.root ?? root);
-const contributing = join(checked, "CONTRIBUTING.md");
+process.chdir(resolve(values.root ?? join(import.meta.dirname, "../..")));
 
-const document = readFileSync(contributing, "utf8");
+const document = readFileSync("CONTRIBUTING.md", "utf8");
 const expected = withGraph(document);
-if (values.write) writeFileSync(contributing, expected);
+if (values.write) writeFileSync("CONTRIBUTING.md", expected);
 
-const { modules, imports } = readModules(checked, ["src", "tests/support"]);
-const sources = modules.filter((file) => file.startsWith("src/"));
-if (sources.length === 0) throw new Error(`${join(checked, "src")} has no TypeScript files.`);
+const { output } = await cruise(
+  ["src"],
+  {
+    validate: true,
+    ruleSet: { forbidden: rules().map((rule) => ({ severity: "error", ...rule })) },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^src/panel/app/" }, // an application of its own
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["types", "import", "node", "default"] },
+  },
+  undefined,
+  { tsConfig: extractTSConfig("tsconfig.json") },
+);
+const modules = output.modules.filter(({ source }) => source.startsWith("src/"));
+if (modules.length === 0) throw new Error(`${resolve("src")} has no TypeScript files.`);
 
 const problems = [
-  ...imports.flatMap((entry) =>
-    violationsOf(entry).map(({ rule, fix }) => describe(entry.from, nameOfImported(entry.to), rule, fix)),
-  ),
-  ...findCycles(imports).map(([first, ...others]) => {
-    const fix = "Move what these files share into a file that imports none of them, or pass it as a parameter.";
-    return describe(first, others.join(" → "), "no cycles", fix);
-  }),
+  ...output.summary.violations.map(describeViolation),
   ...findWrongRows(),
   ...findUnlistedFiles(),
   ...findUnusedEntries(),
@@ -36,15 +45,15 @@ const problems = [
     : [`CONTRIBUTING.md shows other arrows than ${TABLE}.\n    Run npm run imports -- --write.`]),
 ];
 for (const problem of problems) console.error(`${problem}\n`);
-console.log(`${sources.length} files, ${imports.length} imports, ${problems.length} problems.`);
+console.log(
+  `${modules.length} files, ${output.summary.totalDependenciesCruised} imports, ${problems.length} problems.`,
+);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function describe(from, to, rule, fix) {
-  return `${from} → ${to}\n    Rule: ${rule}\n    Fix: ${fix}`;
-}
-
-function nameOfImported(to) {
-  return to.replace(/^node_modules\//, "");
+function describeViolation({ from, to, rule, cycle }) {
+  const path = cycle ? cycle.map(({ name }) => name).join(" → ") : to;
+  const { comment } = rules().find(({ name }) => name === rule.name);
+  return `${from} → ${path}\n    Rule: ${rule.name}\n    Fix: ${comment}`;
 }
 
 /** Returns a problem for each row that lists a part below it: such rows could form a cycle. */
@@ -59,16 +68,21 @@ function findWrongRows() {
 
 /** Returns a problem for each file of src/ that belongs to no row. */
 function findUnlistedFiles() {
-  return sources
-    .filter((file) => partOf(file) === undefined)
-    .map((file) => `${file} belongs to no part of src/.\n    Move it into a folder that has a row in ${TABLE}.`);
+  const files = modules.map(({ source }) => source).filter((source) => partOf(source) === undefined);
+  return files.map(
+    (file) => `${file} belongs to no part of src/.\n    Move it into a folder that has a row in ${TABLE}.`,
+  );
 }
 
 /** Returns a problem for each entry that no import needs. The graph would show an arrow without an import. */
 function findUnusedEntries() {
   const used = new Set();
-  for (const { from, to, isType } of imports) {
-    if (!isTest(from)) used.add(`${partOf(from)} ${partOf(to)}${isType ? " (types)" : ""}`);
+  for (const { source, dependencies } of modules) {
+    if (/\.test(-d)?\.tsx?$/.test(source)) continue;
+    for (const { resolved, dependencyTypes } of dependencies) {
+      const isType = dependencyTypes.some((type) => type === "type-only" || type === "type-import");
+      used.add(`${partOf(source)} ${partOf(resolved)}${isType ? " (types)" : ""}`);
+    }
   }
   return parts.flatMap((part) =>
     MAY_IMPORT[part]

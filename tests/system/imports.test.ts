@@ -34,19 +34,6 @@ const VIOLATIONS = [
   ],
   ["a re-export behind an entry point", "rpc/e.ts", 'export * from "../session/inner.ts";', "entry point of session"],
   [
-    "a re-export of a name behind an entry point",
-    "rpc/g.ts",
-    'export { x } from "../session/inner.ts";',
-    "entry point of session",
-  ],
-  [
-    "a reference behind an entry point",
-    "rpc/h.ts",
-    '/// <reference path="../session/inner.ts" />',
-    "entry point of session",
-  ],
-  ["this package by its name", "rpc/i.ts", 'import { App } from "tsweb"; App;', "relative paths inside src"],
-  [
     "a unit test that imports behind another folder's entry point",
     "rpc/f.test.ts",
     'import "../session/inner.ts";',
@@ -76,13 +63,6 @@ const VIOLATIONS = [
     "browser/b.ts",
     'import { Buffer } from "node:buffer"; Buffer;',
     "node: modules in browser",
-  ],
-  ["a module of Node without node: in browser/", "browser/d.ts", 'import "path";', "node: modules in browser"],
-  [
-    "another package in the file for development",
-    "browser/dev/hydration.ts",
-    'import "cookie";',
-    "packages in browser in development",
   ],
   [
     "a type of a node: module in protocol/",
@@ -120,18 +100,21 @@ beforeAll(() => {
   for (const name of ["tests/support", "package.json", "tsconfig.json", "CONTRIBUTING.md"]) {
     cpSync(join(repository, name), join(copy, name), { recursive: true });
   }
-  // Only the entry points, without their text, so that all that is reported is what the tests write.
+  // Only the entry points, without their text: to read the whole of src/ again takes 15 seconds.
   for (const file of readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" })) {
     if (basename(file) === "index.ts") write(`src/${file}`, "export const x = 1; export type Y = string;");
   }
   write("src/backends/redis/bus.ts", "export {};");
+  // The packages that the violations import.
+  cpSync(join(repository, "node_modules", "preact"), join(copy, "node_modules", "preact"), { recursive: true });
+  cpSync(join(repository, "node_modules", "cookie"), join(copy, "node_modules", "cookie"), { recursive: true });
 });
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
 /** Runs the check on a copy of the repository. */
 function check(root: string) {
-  const script = join(repository, "scripts/imports/check.mjs"); // which, unlike npm run imports, never installs packages
+  const script = join(repository, "scripts", "imports.mjs");
   const { status, stderr, stdout } = spawnSync(process.execPath, [script, "--root", root], { encoding: "utf8" });
   return { status, stderr, stdout };
 }
