@@ -103,7 +103,10 @@ export class DevGuestBook {
     return readPage(this.#server.address + path);
   }
 
-  /** Returns a function that returns what the terminal shows since the last mistake was made, the next time since the call. */
+  /**
+   * Returns a function that returns what the terminal shows since the last mistake was made. Further calls for this mistake: since the
+   * call.
+   */
   terminalReader(): () => Promise<string> {
     const start = this.#outputBefore ?? this.#server.output().length;
     this.#outputBefore = undefined;
@@ -179,7 +182,13 @@ export async function readGuestBooks(mistakes: readonly (readonly Edit[])[]): Pr
   const server = await startDev(project.dir);
   try {
     const texts: string[] = [];
-    for (const index of mistakes.keys()) texts.push(withoutFolder(await readPage(`${server.address}/${index}`), index));
+    for (const index of mistakes.keys()) {
+      const text = withoutFolder(await readPage(`${server.address}/${index}`), index);
+      const [location] = /(?<![\w.])\d+\/src\/\S*/.exec(text) ?? [];
+      if (location)
+        throw new Error(`The page of guest book ${index} names ${location}, which is of another one:\n${text}`);
+      texts.push(text);
+    }
     return texts;
   } finally {
     await server.stop();
