@@ -104,7 +104,7 @@ const FILES = {
     import * as late from "./late.server.tsx";
     import * as names from "./names.server.ts";
     import * as pages from "./pages.server.tsx";
-    export default new App({ title: "Views", modules: [late, names, pages] });
+    export default new App({ title: "Views", base: "/shop", modules: [late, names, pages] });
   `,
   ...LATE_VIEWS,
 };
@@ -142,23 +142,23 @@ function takeProblems(): string[] {
 it("a view whose markup is the same is not reported, whatever kinds of markup it has", async () => {
   const page = await users.reusePage();
   for (const _ of [1, 2]) {
-    await page.goto("/all");
+    await page.goto("/shop/all");
     await waitForView(page, "all");
   }
   expect(users.problems.splice(0)).toEqual([]);
   expect(dev.output()).not.toContain("renders other markup");
 });
 
-it("a view below the fold is hydrated when it comes near the screen, as in production", async () => {
-  await expectLateHydration(await users.newPage(), "/views");
+it("a view below the fold is hydrated when it comes near the screen, as in production, below a base", async () => {
+  await expectLateHydration(await users.newPage(), "/shop/views");
   expect(users.problems.splice(0)).toEqual([]);
 });
 
 it("numbers in a style are lengths on the server, and in the browser after a change", async () => {
-  const response = await fetch(`${dev.address}/all`);
+  const response = await fetch(`${dev.address}/shop/all`);
   expect(await response.text()).toContain("margin-top:4px;--own:1;line-height:1.5;aspect-ratio:2;grid-row-start:2;");
   const page = await users.reusePage();
-  await page.goto("/all");
+  await page.goto("/shop/all");
   await waitForView(page, "all");
   const style = () => page.locator("p.a").getAttribute("style");
   await expect
@@ -176,7 +176,7 @@ it("what the user types before the script has loaded is not reported, nor what a
     await held;
     await route.continue();
   });
-  await page.goto("/all", { waitUntil: "commit" });
+  await page.goto("/shop/all", { waitUntil: "commit" });
   await page.fill("#text", "typed");
   await page.evaluate(() => {
     for (const element of document.querySelectorAll("p, input")) element.setAttribute("data-extension", "1");
@@ -190,7 +190,7 @@ it("what the user types before the script has loaded is not reported, nor what a
 
 it.each(["names", "plain"])("a form that was refused without script is not reported: %s", async (name) => {
   const page = await users.reusePage();
-  await page.goto(`/${name}`);
+  await page.goto(`/shop/${name}`);
   await waitForView(page, name);
   await page.fill("[name=name]", "ada");
   await page.locator("form").evaluate((form: HTMLFormElement) => form.submit());
@@ -202,7 +202,7 @@ it.each(["names", "plain"])("a form that was refused without script is not repor
 
 it("a view that differs is reported once, however often the page has it", async () => {
   const page = await users.reusePage();
-  await page.goto("/different");
+  await page.goto("/shop/different");
   await waitForView(page, "different");
   const difference = 'The server has rendered the text "undefined" in p, and the browser the text "object"';
   await expect.poll(() => page.locator("vite-error-overlay").count()).toBe(1);
@@ -213,7 +213,7 @@ it("a view that differs is reported once, however often the page has it", async 
 
 it("a time of another time zone or language is reported, with what each side has rendered", async () => {
   const page = await users.reusePage();
-  await page.goto("/local");
+  await page.goto("/shop/local");
   await waitForView(page, "local");
   await expect.poll(() => page.locator("vite-error-overlay").count()).toBe(1);
   const [problem] = takeProblems();
@@ -225,7 +225,7 @@ it("a time of another time zone or language is reported, with what each side has
 
 it("an effect that changes the state in each run is reported once, with its line", async () => {
   const page = await users.reusePage();
-  await page.goto("/ticking");
+  await page.goto("/shop/ticking");
   await waitForView(page, "ticking");
   const message = "An effect of Ticking changes the state each time it runs";
   await expect.poll(() => dev.output()).toContain(message);
