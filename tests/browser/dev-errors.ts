@@ -1,8 +1,9 @@
 /**
  * The development server in Chromium: how errors are shown, and what happens when they are fixed.
  */
-import { afterEach, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it } from "vitest";
 import {
+  closeHome,
   edit,
   expectStateKept,
   isSamePage,
@@ -20,6 +21,11 @@ import {
 export function testErrors(): void {
   afterEach(() => {
     takeProblems(); // browsers report every response with 500
+  });
+
+  afterAll(async () => {
+    await closeHome();
+    takeProblems(); // those that the home page has reported late
   });
 
   it("in a page is shown with its location, and the page is reloaded when it is fixed", async () => {

@@ -80,7 +80,9 @@ export function edit(file: string, search: string, replacement: string): () => v
   const edited = { file, restore: project.edit(`src/${file}`, search, replacement) };
   restores.push(edited);
   return () => {
-    const later = restores.splice(restores.indexOf(edited)).filter((other) => other.file !== file);
+    const index = restores.indexOf(edited);
+    if (index < 0) return; // it was restored, by an earlier edit of the file too
+    const later = restores.splice(index).filter((other) => other.file !== file);
     restores.push(...later);
     edited.restore();
   };
@@ -128,7 +130,8 @@ function shownCount(): string | null | undefined {
   return document.querySelector("#counter[data-hydrated=true] #count")?.textContent;
 }
 
-async function closeHome(): Promise<void> {
+/** Closes the home page of the test before. */
+export async function closeHome(): Promise<void> {
   home = undefined;
   await homeUsers.closeAll();
 }

@@ -7,6 +7,7 @@ import { IS_MATRIX } from "#test/matrix";
 import { textOfPages } from "#test/received-text";
 import { testErrors } from "./dev-errors.ts";
 import {
+  closeHome,
   colorOf,
   dev,
   edit,
@@ -31,6 +32,7 @@ describe("an error", testErrors);
 
 describe("the first page", () => {
   it("is hydrated, with its style sheets and images", async () => {
+    await closeHome(); // that of the test before
     const page = await openHome();
     expect(await page.textContent("#count")).toBe("4");
     await page.click("#greet");
@@ -62,7 +64,13 @@ it("a browser receives no text of a server module, with the scripts of its views
   for (const file of ["functions.server.ts", "pages.server.tsx"]) {
     expect(received.some(({ name }) => name.includes(file) && !name.includes("tsweb-stub"))).toBe(false);
   }
-  for (const secret of ["not for browsers", "Creates one file", "writeFileSync", "Broken on purpose"]) {
+  for (const [file, secret] of [
+    ["functions.server.ts", "not for browsers"],
+    ["functions.server.ts", "Creates one file"],
+    ["functions.server.ts", "writeFileSync"],
+    ["pages.server.tsx", "Broken on purpose"],
+  ] as const) {
+    expect(project.read(`src/${file}`)).toContain(secret);
     expect(received.filter(({ text }) => text.includes(secret)).map(({ name }) => name)).toEqual([]);
   }
 });
@@ -77,7 +85,8 @@ describe("an edit", () => {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
         project.write("src/functions.server.ts", text);
       });
-      await openHome();
+      await closeHome();
+      await openHome(); // loads the page
     },
   );
 
