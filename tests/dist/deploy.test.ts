@@ -14,6 +14,7 @@ import { buildImage, type Image } from "#test/image";
 import {
   createEmptyFolder,
   createProject,
+  installPacked,
   lockOfInstalled,
   type PackedPackage,
   packRepository,
@@ -36,10 +37,7 @@ beforeAll(async () => {
   vi.stubEnv("npm_config_prefer_offline", "true");
   chmodSync(folder.dir, 0o755); // for the user of the image
   packed = await packRepository(folder.dir);
-  const home = createProject(join(folder.dir, "home"), new Map());
-  home.write("package.json", JSON.stringify({ dependencies: { tsweb: `file:${packed.file}` } }));
-  mkdirSync(join(home.dir, "node_modules/tsweb"), { recursive: true });
-  await home.run("tar", "-xzf", packed.file, "-C", "node_modules/tsweb", "--strip-components=1");
+  const home = await installPacked(join(folder.dir, "home"), { tsweb: packed });
   program = join(home.dir, "node_modules/tsweb/bin/tsweb.js");
 });
 afterAll(async () => {

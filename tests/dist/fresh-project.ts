@@ -67,8 +67,58 @@ export async function packRepository(folder: string, dir = repository): Promise<
 }
 
 /**
- * Creates a project into which the repository's package, TypeScript and the types of Node are installed as `npm install`
- * does it, once in a run of the tests.
+ * Installs packed packages into a folder as npm does, without their dependencies.
+ *
+ * @param packed the packages by name
+ */
+export async function installPacked(dir: string, packed: Readonly<Record<string, PackedPackage>>): Promise<Project> {
+  const entries = Object.entries(packed);
+  const dependencies = Object.fromEntries(entries.map(([name, { file }]) => [name, `file:${file}`]));
+  const project = createProject(dir, new Map([["package.json", JSON.stringify({ dependencies })]]));
+  for (const [name, { file }] of entries) {
+    mkdirSync(join(dir, "node_modules", name), { recursive: true });
+    await project.run("tar", "-xzf", file, "-C", `node_modules/${name}`, "--strip-components=1");
+  }
+  return project;
+}
+
+/** A project that `tsweb new` has created. */
+interface NewProject {
+  /** What the command has printed. */
+  readonly output: string;
+  /** The packed package that the output names. */
+  readonly packedFile: string;
+}
+
+const NEW_PROJECT = "My Shop";
+
+/**
+ * Copies a project that `tsweb new` of the packed package has created and installed, once in a run of the tests, into a folder
+ * with the packed package.
+ */
+export async function copyNewProject(folder: string): Promise<NewProject & { readonly project: Project }> {
+  const shared = await newProjectOnce();
+  await createProject(folder, new Map()).run("cp", "-a", join(shared, NEW_PROJECT), NEW_PROJECT);
+  const created = JSON.parse(readFileSync(join(shared, "created.json"), "utf8"));
+  return { ...created, project: createProject(join(folder, NEW_PROJECT), new Map()) };
+}
+
+/** Returns the folder of the project, with the packed package beside it. */
+function newProjectOnce(): Promise<string> {
+  return oncePerRun("new-project", async (target) => {
+    const packed = await packRepository(target);
+    const { dir } = await installPacked(join(target, "home"), { tsweb: packed });
+    const program = join(dir, "node_modules/tsweb/bin/tsweb.js");
+    const command = ["npm_config_prefer_offline=true", process.execPath, program, "new", NEW_PROJECT];
+    const output = await createProject(target, new Map()).run("env", ...command);
+    const created: NewProject = { output, packedFile: packed.file };
+    writeFileSync(join(target, "created.json"), JSON.stringify(created));
+  });
+}
+
+/**
+ * Creates a project with the packages of a new project: npm has installed the packed package, TypeScript, the types of Node and
+ * Vitest.
  *
  * @param folder an empty folder outside of the repository; the packed package is written into it, beside the project
  * @param files the files of the project. The installed packages are added to its package.json
@@ -78,33 +128,18 @@ export async function createInstalledProject(
   files: ReadonlyMap<string, string>,
 ): Promise<{ readonly project: Project; readonly packed: PackedPackage }> {
   const packed = await packRepository(folder);
-  const dir = join(folder, "project");
-  cpSync(join(await installedOnce(), "project"), dir, { recursive: true, verbatimSymlinks: true });
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+  const installed = join(await newProjectOnce(), NEW_PROJECT);
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   const manifest = { ...JSON.parse(files.get("package.json") ?? "{}"), dependencies, devDependencies };
-  return { packed, project: createProject(dir, new Map([...files, ["package.json", JSON.stringify(manifest)]])) };
+  const all = new Map([...files, ["package.json", JSON.stringify(manifest)] as const]);
+  const project = createProject(join(folder, "project"), all);
+  await project.run("cp", "-a", join(installed, "node_modules"), join(installed, "package-lock.json"), ".");
+  return { packed, project };
 }
 
-/** Returns the folder of the installed project, with the packed package beside it. */
-function installedOnce(): Promise<string> {
-  return oncePerRun("installed", async (target) => {
-    const { file } = await packRepository(target);
-    const { typescript, "@types/node": types } = JSON.parse(
-      readFileSync(join(repository, "package.json"), "utf8"),
-    ).devDependencies;
-    const dependencies = { tsweb: `file:../${basename(file)}` };
-    const manifest = JSON.stringify({
-      private: true,
-      dependencies,
-      devDependencies: { typescript, "@types/node": types },
-    });
-    await createProject(join(target, "project"), new Map([["package.json", manifest]])).run("npm", ...NPM_INSTALL);
-  });
-}
-
-/** Returns the package-lock.json of the installed project, for one with the packed package in its own folder. */
+/** Returns the package-lock.json of the new project, for one with the packed package in its own folder. */
 export async function lockOfInstalled(): Promise<string> {
-  const lock = readFileSync(join(await installedOnce(), "project/package-lock.json"), "utf8");
+  const lock = readFileSync(join(await newProjectOnce(), NEW_PROJECT, "package-lock.json"), "utf8");
   return lock.replaceAll("file:../tsweb", "file:tsweb");
 }
 
@@ -120,9 +155,6 @@ export function copyPackages(names: readonly string[], dir: string): void {
     }
   }
 }
-
-/** The arguments of npm that install packages without requests that are not needed. */
-const NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline"] as const;
 
 /** Writes a project of these files into a folder, which is created if necessary. */
 export function createProject(dir: string, files: ReadonlyMap<string, string>): Project {

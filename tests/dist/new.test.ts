@@ -9,8 +9,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { repository } from "#test/copy-example";
 import { startNode } from "#test/run-tsweb";
 import {
+  copyNewProject,
   createEmptyFolder,
   createProject,
+  installPacked,
   nodeModulesAbove,
   type PackedPackage,
   type Project,
@@ -44,13 +46,7 @@ beforeAll(async () => {
     packRepository(folder.dir),
     packRepository(folder.dir, join(repository, "packages/create-tsweb")),
   ]);
-  // The two packages as npm installs them, without their dependencies.
-  const dependencies = { tsweb: `file:${packed.file}`, "create-tsweb": `file:${packedCreate.file}` };
-  const project = createProject(home, new Map([["package.json", JSON.stringify({ dependencies })]]));
-  for (const [name, { file }] of [["tsweb", packed] as const, ["create-tsweb", packedCreate] as const]) {
-    mkdirSync(join(home, "node_modules", name), { recursive: true });
-    await project.run("tar", "-xzf", file, "-C", `node_modules/${name}`, "--strip-components=1");
-  }
+  await installPacked(home, { tsweb: packed, "create-tsweb": packedCreate });
   expect(nodeModulesAbove(home)).toEqual([join(home, "node_modules")]);
 });
 
@@ -72,23 +68,20 @@ const manifestOf = (dir: string) => JSON.parse(readFileSync(join(dir, "package.j
 describe("the new project", () => {
   let shop: Project;
   let output: string;
+  let packedFile: string;
   let created: string[];
   let manifest: ReturnType<typeof manifestOf>;
 
   beforeAll(async () => {
-    vi.stubEnv("npm_config_prefer_offline", "true");
-    output = await runNew(folder.dir, "My Shop");
-    shop = createProject(join(folder.dir, "My Shop"), new Map());
+    ({ project: shop, output, packedFile } = await copyNewProject(folder.dir));
     created = filesIn(shop.dir);
     manifest = manifestOf(shop.dir);
   });
 
-  afterAll(() => vi.unstubAllEnvs());
-
   it("is created and installed with one command, which prints what it does and what to run next", () => {
     const [first, source, installing, ...rest] = output.split("\n");
     expect(first).toBe(`Created ${FILES.length} files in My Shop from the template minimal.`);
-    expect(source).toBe(`The project installs tsweb from ${packed.file}. Keep this file.`);
+    expect(source).toBe(`The project installs tsweb from ${packedFile}. Keep this file.`);
     expect(installing).toBe("Installing packages with npm …");
     expect(rest.join("\n")).toMatch(
       /^Ready after [\d.]+ s\.\n\nNext:\n\n {2}cd 'My Shop'\n {2}npm run dev\n\nnpm test /m,
@@ -208,9 +201,9 @@ describe("a package in a folder that is not installed, such as a clone", () => {
   it("is packed for the new project", async () => {
     const clone = join(folder.dir, "clone");
     const project = createProject(clone, new Map([["README.md", ""]]));
-    // Without parts that tsweb new does not use, whose compression takes most of the time of npm pack.
-    const excluded = ["docs", "dist/development", "dist/panel"].map((part) => `--exclude=package/${part}`);
-    await project.run("tar", "-xzf", packed.file, "--strip-components=1", ...excluded);
+    // Only what tsweb new uses: the compression of the rest takes most of the time of npm pack.
+    const parts = ["package.json", "bin", "dist/cli", "dist/text"].map((part) => `package/${part}`);
+    await project.run("tar", "-xzf", packed.file, "--strip-components=1", ...parts);
     await project.run(process.execPath, "bin/tsweb.js", "new", "../from-clone", "--no-install");
     const { dependencies } = manifestOf(join(folder.dir, "from-clone"));
     expect(dependencies).toEqual({ tsweb: `file:../clone/${basename(packed.file)}` });

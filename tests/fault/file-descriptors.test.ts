@@ -1,36 +1,16 @@
 /** Built servers with a low limit of open files (`ulimit -n`), which connections count towards. */
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildProcesses } from "#test/built-processes";
 import { callFunction } from "#test/call-function";
 import { openSocket } from "#test/raw-http";
 import { RedisServer } from "#test/redis-server";
-import { build, type RunningServer, startProgram } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as calls from "./calls.server.ts";
-    export default new App({ modules: [calls], rate: false });`,
-  "src/calls.server.ts": `
-    import { closeSync, openSync, readFileSync } from "node:fs";
-    import { server } from "tsweb";
-    export const read_file = server(() => readFileSync("package.json", "utf8").length);
-    const opened: number[] = [];
-    export const take_all = server(() => {
-      try {
-        for (;;) opened.push(openSync("package.json"));
-      } catch (error) {
-        setTimeout(() => opened.splice(0).forEach((descriptor) => closeSync(descriptor)), 1_500);
-        return error.code;
-      }
-    });`,
-};
+import { type RunningServer, startProgram } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 let site: TestProject;
 beforeAll(async () => {
-  site = TestProject.fromFiles(FILES);
-  await build(site.dir);
+  site = await buildProcesses();
 });
 afterAll(() => site?.remove());
 

@@ -8,29 +8,13 @@ import { closeSync, constants, mkdirSync, openSync, readFileSync, truncateSync, 
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildProcesses } from "#test/built-processes";
 import { callFunction, sendCall } from "#test/call-function";
 import { SECRET } from "#test/environment";
 import { freePort } from "#test/free-port";
 import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
 import { RedisServer } from "#test/redis-server";
-import { build } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const FILES = {
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as calls from "./calls.server.ts";
-    export default new App({ modules: [calls], rate: false });`,
-  "src/calls.server.ts": `
-    import { server } from "tsweb";
-    export const fail = server((n: number) => {
-      throw new Error("failure " + n + " " + "x".repeat(20_000));
-    });
-    export const print = server((n: number) => {
-      console.log("printed " + n + " " + "x".repeat(20_000));
-      return n;
-    });`,
-};
+import type { TestProject } from "#test/test-project";
 
 /** The log lines of this many failures are larger than the buffer of a process: each has its message twice. */
 const FAILURES = 40;
@@ -41,8 +25,7 @@ let running: ChildProcess[] = [];
 
 beforeAll(async () => {
   redis = await RedisServer.start();
-  site = TestProject.fromFiles(FILES);
-  await build(site.dir);
+  site = await buildProcesses();
 });
 afterAll(() => {
   for (const child of running) child.kill("SIGKILL");

@@ -3,9 +3,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { buildProcesses } from "#test/built-processes";
 import { RedisServer } from "#test/redis-server";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 const UNREACHABLE = "The shared rate limit store is unreachable";
 const REACHABLE = "The shared rate limit store is reachable again";
@@ -15,14 +16,7 @@ let redis: RedisServer;
 let servers: RunningServer[];
 
 beforeAll(async () => {
-  site = TestProject.fromFiles({
-    "src/app.ts":
-      'import { App } from "tsweb";\nimport * as ping from "./ping.server.ts";\n' +
-      // An hour rather than a minute, so that no call slides out of the window during a test.
-      "export default new App({ modules: [ping], rate: { calls: 120, seconds: 3600 } });\n",
-    "src/ping.server.ts": 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n',
-  });
-  await build(site.dir);
+  site = await buildProcesses();
 });
 
 afterAll(() => site?.remove());
@@ -32,6 +26,7 @@ beforeEach(async () => {
   const env = {
     WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
     WEB_BUS_URL: redis.url,
+    RATE_CALLS: "120",
     WEB_TRUST_PROXY: "1", // a test sends the requests of several clients
   };
   servers = await Promise.all([1, 2].map(() => startBuilt(site.dir, env)));

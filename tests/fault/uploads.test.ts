@@ -11,33 +11,12 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
-import { build } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { buildProcesses } from "#test/built-processes";
+import type { TestProject } from "#test/test-project";
 import { client } from "../../src/client/index.ts";
 
 const [UPLOADS = 0, MEGABYTES = 0] = (process.env.UPLOADS ?? "8x15").split("x").map(Number);
 const MEGABYTE = 1_000_000;
-
-const PROJECT = {
-  "src/files.server.ts": `
-    import { server, type int } from "tsweb";
-    let arrived = 0;
-    let wake = () => {};
-    const complete = new Promise<void>((resolve) => { wake = resolve; });
-    export const upload = server({ max_body: 200_000_000 }, async (file: File, together: int) => {
-      if (++arrived >= together) wake();
-      await complete;
-      let bytes = 0;
-      for await (const chunk of file.stream()) bytes += chunk.length;
-      return bytes;
-    });
-    export const collect_garbage = server(() => globalThis.gc?.());
-    export const memory_bytes = server(() => process.memoryUsage().rss);`,
-  "src/app.ts": `
-    import { App } from "tsweb";
-    import * as files from "./files.server.ts";
-    export default new App({ title: "Files", modules: [files], rate: false });`,
-};
 
 type Files = {
   collect_garbage: (() => Promise<void>) & { named(args: object): Promise<void> };
@@ -48,8 +27,7 @@ const uploads = mkdtempSync(join(tmpdir(), "tsweb-uploads-test-"));
 let project: TestProject;
 
 beforeAll(async () => {
-  project = TestProject.fromFiles(PROJECT);
-  await build(project.dir);
+  project = await buildProcesses();
 });
 afterAll(() => {
   project.remove();

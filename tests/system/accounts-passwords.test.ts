@@ -93,31 +93,36 @@ class User extends AccountsUser {
   async isConfirmed(): Promise<boolean> {
     return /<span class="hint">Confirmed</.test((await this.get("/account")).text);
   }
+}
 
-  /** Adds a passkey, and switches one-time codes on. */
-  async addCredentials(): Promise<void> {
-    expect(await this.call("set_up_codes", {})).toMatchObject({ status: 200 });
-    await this.database(`
-      await (await import("./src/codes/store.server.ts")).activate(email);
-      const { add } = await import("./src/passkeys/store.server.ts");
-      await add({ id: "id of " + email, email, handle: "x", point: new Uint8Array(65), signCount: 0, backedUp: false });`);
-  }
+/** Adds a passkey for each user, and switches their one-time codes on. */
+async function addCredentials(...users: User[]): Promise<void> {
+  for (const user of users) expect(await user.call("set_up_codes", {})).toMatchObject({ status: 200 });
+  await runInDatabase(`
+    const { activate } = await import("./src/codes/store.server.ts");
+    const { add } = await import("./src/passkeys/store.server.ts");
+    for (const email of ${JSON.stringify(users.map(({ email }) => email))}) {
+      await activate(email);
+      await add({ id: "id of " + email, email, handle: "x", point: new Uint8Array(65), signCount: 0, backedUp: false });
+    }`);
+}
 
-  /** Returns the number of passkeys of the user, and whether codes are required. */
-  async credentials(): Promise<unknown> {
-    const output = await this.database(`
-      const passkeys = await (await import("./src/passkeys/store.server.ts")).listPasskeys(email);
-      const codes = await (await import("./src/codes/store.server.ts")).requiresCode(email);
-      console.log(JSON.stringify([passkeys.length, codes]));`);
-    return JSON.parse(output);
-  }
+/** Returns, by address, the number of passkeys of each user, and whether codes are required. */
+async function readCredentials(...users: User[]): Promise<Record<string, unknown>> {
+  const output = await runInDatabase(`
+    const { listPasskeys } = await import("./src/passkeys/store.server.ts");
+    const { requiresCode } = await import("./src/codes/store.server.ts");
+    const emails = ${JSON.stringify(users.map(({ email }) => email))};
+    const read = async (email) => [email, [(await listPasskeys(email)).length, await requiresCode(email)]];
+    console.log(JSON.stringify(Object.fromEntries(await Promise.all(emails.map(read)))));`);
+  return JSON.parse(output);
+}
 
-  async database(code: string): Promise<string> {
-    const script = `const email = ${JSON.stringify(this.email)}; ${code}
-      await (await import("./src/shared/database.server.ts")).close();`;
-    const url = { ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}` };
-    return runScript(copy.dir, ["--input-type=module", "-e", script], url);
-  }
+/** Runs code with the database of the application, and returns what it prints. */
+function runInDatabase(code: string): Promise<string> {
+  const script = `${code}\nawait (await import("./src/shared/database.server.ts")).close();`;
+  const url = { ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}` };
+  return runScript(copy.dir, ["--input-type=module", "-e", script], url);
 }
 
 function tokenOf(link: string | undefined): string {
@@ -239,25 +244,33 @@ describe("a forgotten password", () => {
     expect(await ada.signIn("difference engine")).toMatchObject({ body: { result: true } });
   });
 
-  it("of a confirmed account keeps its passkeys and codes", async () => {
-    const ada = await User.register();
-    await ada.confirm();
-    await ada.addCredentials();
-    await ada.reset(await ada.requestReset());
-    expect(await ada.credentials()).toEqual([1, true]);
-    expect(await ada.signIn("difference engine")).toMatchObject({ body: { result: null } }); // redirects to the code
-    expect(await ada.isSignedIn()).toBe(false);
-  });
+  describe("of an account with a passkey and codes", () => {
+    let ada: User;
+    let mallory: User;
+    let credentials: Record<string, unknown>;
 
-  it("gives an account with an unconfirmed address to the owner of the address, without the credentials of before", async () => {
-    const mallory = await User.register(); // with the address of somebody else
-    await mallory.addCredentials();
-    const token = await mallory.requestReset(); // which the owner of the address receives
-    expect(await mallory.reset(token)).toMatchObject({ status: 200 });
-    expect(await mallory.credentials()).toEqual([0, false]);
-    expect(await mallory.isSignedIn()).toBe(false);
-    expect(await mallory.signIn("difference engine")).toMatchObject({ body: { result: true } });
-    expect(await mallory.isConfirmed()).toBe(true);
+    beforeAll(async () => {
+      [ada, mallory] = [await User.register(), await User.register()]; // Mallory with the address of somebody else
+      await ada.confirm();
+      await addCredentials(ada, mallory);
+      await ada.reset(await ada.requestReset());
+      const token = await mallory.requestReset(); // which the owner of the address receives
+      expect(await mallory.reset(token)).toMatchObject({ status: 200 });
+      credentials = await readCredentials(ada, mallory);
+    });
+
+    it("keeps them if the address is confirmed", async () => {
+      expect(credentials[ada.email]).toEqual([1, true]);
+      expect(await ada.signIn("difference engine")).toMatchObject({ body: { result: null } }); // redirects to the code
+      expect(await ada.isSignedIn()).toBe(false);
+    });
+
+    it("gives an account with an unconfirmed address to the owner of the address, without the credentials of before", async () => {
+      expect(credentials[mallory.email]).toEqual([0, false]);
+      expect(await mallory.isSignedIn()).toBe(false);
+      expect(await mallory.signIn("difference engine")).toMatchObject({ body: { result: true } });
+      expect(await mallory.isConfirmed()).toBe(true);
+    });
   });
 });
 

@@ -182,7 +182,7 @@ describe("Continue with a provider of OpenID Connect", () => {
     const secret = (await ada.send("set_up_codes", "/account/codes", {})).text.match(
       /<code class="secret">([^<]+)/,
     )?.[1];
-    await runScript(copy.dir, ["--input-type=module", "-e", switchOnScript(ada.email)], databaseEnv());
+    await changeDatabase(ada.email, SWITCH_CODES_ON);
     expect(secret).toBeDefined();
     await ada.call("logout", {});
     expect(await ada.continueWithOidc("?next=%2Fadmin")).toMatchObject({ location: "/code?next=%2Fadmin" });
@@ -300,8 +300,7 @@ describe("an existing account", () => {
       body: { result: true },
     });
     await mallory.call("set_up_codes", {});
-    await runScript(copy.dir, ["--input-type=module", "-e", switchOnScript(ada.email)], databaseEnv());
-    await runScript(copy.dir, ["--input-type=module", "-e", addPasskeyScript(ada.email)], databaseEnv());
+    await changeDatabase(ada.email, SWITCH_CODES_ON, ADD_PASSKEY);
     expect((await mallory.get("/account")).text).toMatch(/Passkeys<\/a> ?<span class="hint">1</);
     expect(await mallory.signedInAs()).toBe(ada.email);
 
@@ -544,17 +543,18 @@ describe("without its variables", () => {
   });
 });
 
-const databaseEnv = () => ({ ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}` });
+/** Switches the codes of an account on, as after a correct code of its app. */
+const SWITCH_CODES_ON = 'await (await import("./src/codes/store.server.ts")).activate(email);';
 
-/** A script that switches the codes of an account on, as after a correct code of its app. */
-const switchOnScript = (email: string) => `
-  const { activate } = await import("./src/codes/store.server.ts");
-  await activate(${JSON.stringify(email)});
-  await (await import("./src/shared/database.server.ts")).close();`;
-
-/** A script that adds a passkey to an account. */
-const addPasskeyScript = (email: string) => `
+const ADD_PASSKEY = `
   const { add } = await import("./src/passkeys/store.server.ts");
-  const email = ${JSON.stringify(email)};
-  await add({ id: "id of " + email, email, handle: "x", point: new Uint8Array(65), signCount: 0, backedUp: false });
-  await (await import("./src/shared/database.server.ts")).close();`;
+  await add({ id: "id of " + email, email, handle: "x", point: new Uint8Array(65), signCount: 0, backedUp: false });`;
+
+/** Runs code that changes the account of an address in the database. */
+async function changeDatabase(email: string, ...code: string[]): Promise<void> {
+  const script = [`const email = ${JSON.stringify(email)};`, ...code, CLOSE_DATABASE].join("\n");
+  const url = { ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}` };
+  await runScript(copy.dir, ["--input-type=module", "-e", script], url);
+}
+
+const CLOSE_DATABASE = 'await (await import("./src/shared/database.server.ts")).close();';

@@ -4,36 +4,15 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const APP = `
-import { App } from "tsweb";
-import * as reports from "./reports.server.ts";
-
-export default new App({
-  modules: [reports],
-  authenticate: (token) => (token === "token-of-grace" ? { sub: "grace" } : null),
-});
-`;
-
-const REPORTS = `
-import { route, server, session } from "tsweb";
-
-export const sign_in = server(() => session.login("ada"));
-export const report = route("GET /reports/:name", () => new Response("for " + session.user()?.sub));
-`;
+import { buildProcesses } from "#test/built-processes";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 let site: TestProject;
 let running: RunningServer;
 
 beforeAll(async () => {
-  site = TestProject.fromFiles({
-    "src/app.ts": APP,
-    "src/reports.server.ts": REPORTS,
-    "public/reports/may.txt": "of the build",
-  });
-  await build(site.dir);
+  site = await buildProcesses();
   running = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
 });
 
@@ -46,7 +25,7 @@ const send = (...[path, init]: [path: string, init: RequestInit]) => fetch(runni
 
 it("decides the user of a route whose file was deleted after the build, and never its session cookie", async () => {
   const headers = { "content-type": "application/json" };
-  const signedIn = await send("/__web/rpc/sign_in", { method: "POST", headers, body: '{"args":{}}' });
+  const signedIn = await send("/__web/rpc/enter", { method: "POST", headers, body: '{"args":{"user":"ada"}}' });
   const [cookie = ""] = signedIn.headers.getSetCookie()[0]?.split(";") ?? [];
   const get = (authorization?: string) =>
     send("/reports/may.txt", { headers: { cookie, ...(authorization && { authorization }) } });

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSocket, readUntil } from "#test/raw-http";
 import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";
@@ -105,7 +106,10 @@ describe("the variables of .env and .env.local", () => {
     const statuses = new Set<number>();
     let isRestarted = false;
     const requests = (async () => {
-      while (!isRestarted) statuses.add((await fetch(`${dev.address}/__web/dev/src/label.tsx?t=${Date.now()}`)).status);
+      while (!isRestarted) {
+        statuses.add((await fetch(`${dev.address}/__web/dev/src/label.tsx?t=${Date.now()}`)).status);
+        await sleep(5); // a restart takes much longer
+      }
     })();
     await expect.poll(shown).toEqual({ label: "none", REAL: "real", FIRST: "created", SECOND: "env" });
     isRestarted = true;

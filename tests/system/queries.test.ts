@@ -5,8 +5,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repository } from "#test/copy-example";
-import { build, type RunningServer, runScript, startBuilt, startDev } from "#test/run-tsweb";
+import { build, type RunningServer, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const FILES = {
@@ -116,7 +115,7 @@ describe("a built application with queries", () => {
   });
 
   it("does not list them in its OpenAPI document", async () => {
-    const { paths } = JSON.parse(await runScript(project.dir, [join(repository, "bin/tsweb.js"), "openapi"]));
+    const { paths } = JSON.parse((await runTsweb(project.dir, ["openapi"])).output);
     expect(Object.keys(paths).toSorted()).toEqual(["/__web/rpc/add", "/__web/rpc/login", "/__web/rpc/open"]);
   });
 });

@@ -4,51 +4,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { build, type RunningServer, runProgram, startBuilt, startDev } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { buildProcesses } from "#test/built-processes";
+import { type RunningServer, runProgram, startBuilt, startDev } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 let site: TestProject;
 
 beforeAll(async () => {
-  site = TestProject.fromFiles({
-    "src/app.ts": `
-      import { App } from "tsweb";
-      import * as calls from "./calls.server.ts";
-      if (process.env.FAIL_AT_START) throw new TypeError("No database");
-      const on_error = (error: unknown, { kind }: { kind: string }) => console.error(\`reported \${kind}: \${error}\`);
-      export default new App({ modules: [calls], on_error });`,
-    "src/calls.server.ts": `
-      import { publish, server } from "tsweb";
-      export const ping = server(() => "pong");
-      export const reject_without_await = server(() => {
-        void Promise.reject(new Error("Unawaited failure"));
-        return "returned";
-      });
-      export const crash = server(() => {
-        setTimeout(() => {
-          throw new RangeError("Thrown in a timer");
-        });
-        return "returned";
-      });
-      export const publish_without_await = server(() => {
-        void publish("x".repeat(129), 1);
-        return "returned";
-      });
-      export const publish_cycle_without_await = server(() => {
-        const message: { self?: unknown } = {};
-        message.self = message;
-        void publish("x", message);
-        return "returned";
-      });
-      export const throw_text = server(() => {
-        throw "no stock";
-      });
-      export const reject_later = server(() => {
-        setTimeout(() => Promise.reject("too late"));
-        return "returned";
-      });`,
-  });
-  await build(site.dir);
+  site = await buildProcesses();
 });
 
 afterAll(() => site?.remove());
@@ -94,15 +57,15 @@ describe("the development server", () => {
     expect(await call(server, "publish_cycle_without_await")).toBe("returned");
     await expect
       .poll(() => server.output())
-      .toMatch(/publish to x: self cannot be sent: it contains itself\.\nsrc\/calls\.server\.ts:21:14\n/);
+      .toMatch(/publish to x: self cannot be sent: it contains itself\.\nsrc\/calls\.server\.ts:21:12\n/);
     expect(await call(server, "throw_text")).toBeUndefined();
     await expect
       .poll(() => server.output())
-      .toMatch(/The call of throw_text failed.*\nThrown value: no stock\nThis value .*\nsrc\/calls\.server\.ts:25:9\n/);
+      .toMatch(/The call of throw_text failed.*\nThrown value: no stock\nThis value .*\nsrc\/calls\.server\.ts:25:7\n/);
     expect(await call(server, "reject_later")).toBe("returned");
     await expect
       .poll(() => server.output())
-      .toMatch(/Unhandled promise rejection.*\nThrown value: too late\n.*\nsrc\/calls\.server\.ts:28:34\n/);
+      .toMatch(/Unhandled promise rejection.*\nThrown value: too late\n.*\nsrc\/calls\.server\.ts:28:32\n/);
   });
 });
 
@@ -116,7 +79,7 @@ function linesOf(output: string): { readonly json: unknown[]; readonly others: s
 const PRODUCTION = { WEB_ENV: "production", WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_LOG_LEVEL: "error" };
 
 it("a server in production ends with status 1 and one line of JSON after an uncaught exception, which is reported", async () => {
-  const server = await startBuilt(site.dir, { ...PRODUCTION, WEB_LOG_LEVEL: "info" });
+  const server = await startBuilt(site.dir, { ...PRODUCTION, WEB_LOG_LEVEL: "info", REPORT_ERRORS: "1" });
   expect(await call(server, "crash")).toBe("returned");
   expect(await server.exited).toBe(1);
   const { json, others } = linesOf(server.output());

@@ -5,36 +5,17 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildProcesses } from "#test/built-processes";
 import { RedisServer } from "#test/redis-server";
-import { build, type RunningServer, runTsweb, startBuilt, startServe } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
-
-const FILES = {
-  "src/app.ts": `
-    import { existsSync } from "node:fs";
-    import { App } from "tsweb";
-    import * as calls from "./calls.server.ts";
-    console.log("The application is loaded.");
-    if (existsSync("broken")) throw new Error("This release is broken.");
-    await new Promise((resolve) => setTimeout(resolve, Number(process.env.LOADING_MS ?? 0)));
-    export default new App({ modules: [calls] });`,
-  "src/calls.server.ts": `
-    import { server } from "tsweb";
-    export const pid = server(() => process.pid);
-    export const slow = server(async () => {
-      console.log("A slow call has started.");
-      await new Promise((resolve) => setTimeout(resolve, 700));
-      return process.pid;
-    });`,
-};
+import { type RunningServer, runTsweb, startBuilt, startServe } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
 
 // No Redis listens on this port: the processes log that it is unreachable, and serve anyway.
-const ENV = { WEB_ENV: "development", WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" };
+const ENV = { WEB_ENV: "development", WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1", LOADING_MS: "1" };
 
 let site: TestProject;
 beforeAll(async () => {
-  site = TestProject.fromFiles(FILES);
-  await build(site.dir);
+  site = await buildProcesses();
 });
 afterAll(() => site?.remove());
 
