@@ -14,8 +14,10 @@ describe("PresenceRoom", () => {
     const release = first.room.hold(page);
     await advance(200, first, second);
     expect([first.users, second.users]).toEqual([["alice"], ["alice"]]);
-    await advance(300_000, first, second);
+    const { length } = second.frames;
+    await advance(10 * LEASE_MS, first, second);
     expect(second.users).toEqual(["alice"]);
+    expect(second.frames.slice(length), "the lease is renewed before it ends").toEqual([]);
     release(STREAM_GRACE_MS);
     await advance(STREAM_GRACE_MS - 2_000, first, second);
     expect(second.users).toEqual(["alice"]);

@@ -145,11 +145,14 @@ describeBuses.each([
       await expectUsers(first, [...own, ...moved], LEAVE_TIMEOUT_MS);
       const left = own[0]?.client.left ?? new Set();
       expect(left.size).toBe(killed.length - moved.length + frozen.length);
-      expect([...own, ...moved].filter(({ name }) => left.has(`u:${name}`))).toEqual([]);
 
       third.resume();
       await expectUsers(first, [...own, ...moved, ...frozen]);
       expect(own[0]?.client.mismatches).toBe(0);
+      // Neither on the process that has their connections nor on the one that was frozen. How a lease is renewed in time is a
+      // matter of src/live/presence-room.test.ts: a process that does not renews it at its next read.
+      for (const { client } of [...own, ...moved, ...frozen])
+        expect([...own, ...moved].filter(({ name }) => client.left.has(`u:${name}`))).toEqual([]);
       for (const { client } of frozen) await client.close();
       await expectUsers(first, [...own, ...moved], 30_000);
       await second.restart();
