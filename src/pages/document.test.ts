@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyText } from "#test/any-text";
 import { type Assets, type DocumentParts, escapeHtml, escapeScript, writeDocument } from "./document.ts";
 
 const assets: Assets = {
@@ -176,7 +177,7 @@ describe("page data", () => {
       "/",
     );
     const string = fc.oneof(
-      fc.string({ unit: "binary" }),
+      anyText(),
       fc.array(dangerous).map((pieces) => pieces.join("")),
     );
     const json = fc.object({ key: string, values: [string, fc.double(), fc.boolean(), fc.constant(null)] });
@@ -194,7 +195,7 @@ describe("page data", () => {
 describe("escapeHtml and escapeScript", () => {
   it("leaves no character that could end a text, a quoted attribute or a script", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(anyText(), (text) => {
         expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/);
         expect(escapeScript(JSON.stringify(text))).not.toMatch(/[<>\u2028\u2029]/);
         expect(JSON.parse(escapeScript(JSON.stringify(text)))).toBe(text);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyText } from "#test/any-text";
 import { haveSameClass } from "#test/hidden-class";
 import { createPayload, MAX_AGE_SECONDS, parsePayload } from "./payload.ts";
 
@@ -106,7 +107,7 @@ describe("parsePayload", () => {
       fc.jsonValue({ noUnicodeString: false }),
     );
     fc.assert(
-      fc.property(fc.string({ unit: "binary", minLength: 1 }), claims, (sub, values) => {
+      fc.property(anyText({ minLength: 1 }), claims, (sub, values) => {
         fc.pre(!JSON.stringify(values).includes("__proto__"));
         const session = parsePayload(createPayload(sub, values, { nowSeconds: NOW }), NOW);
         expect(session?.user).toEqual({ sub, ...JSON.parse(JSON.stringify(values)) });

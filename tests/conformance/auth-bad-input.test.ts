@@ -5,6 +5,7 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { anyText } from "#test/any-text";
 import * as auth from "../../src/auth/index.ts";
 import { RPCError, ValueError } from "../../src/index.ts";
 import { Passkey } from "./webauthn-passkey.ts";
@@ -111,7 +112,7 @@ const anything = fc.oneof(
       withSparseArray: true,
     }),
   },
-  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 300 }) },
+  { weight: 1, arbitrary: anyText({ maxLength: 300 }) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }) },
 );
 

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import type { Serialized, SerializedResult } from "../../src/protocol/serialized.ts";
+import { anyText } from "./any-text.ts";
 import { Money, PlainDate } from "./serializable-classes.ts";
 import type { Equal } from "./type-equality.ts";
 import {
@@ -91,7 +92,7 @@ class Failure extends Error {
 
 type Shape = { readonly kind: "dot"; at: Date } | { kind: "none" };
 
-const text = fc.string({ unit: "binary" });
+const text = anyText();
 const double = fc.double({ noNaN: true, noDefaultInfinity: true });
 const date = fc.date({ noInvalidDate: true });
 const bigint = fc.bigInt();
