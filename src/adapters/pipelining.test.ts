@@ -247,13 +247,13 @@ describe("pipelined requests", () => {
     );
     client.write(getBytes("/first"));
     client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n\r\n${"x".repeat(90_000)}`);
-    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(0);
     vi.advanceTimersByTime(29_000);
     expect(isClosed).toBe(false);
     const closed = readToEnd(client);
     vi.advanceTimersByTime(1_000);
     await closed;
-    await vi.waitUntil(() => isClosed);
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   it("count for their client while they wait, and have their connection closed when it exceeds its limit", async () => {

@@ -89,7 +89,7 @@ describe("bytes that are written to many responses", () => {
   it("keep their order with other writes and the end, as clients of HTTP read them", async () => {
     const { responses, port } = await serve();
     const bodies = await readBodies(port, 2, async () => {
-      await vi.waitFor(() => expect(responses).toHaveLength(2));
+      await expect.poll(() => responses).toHaveLength(2);
       for (const { sink } of responses) sink.write("own 1\n");
       share(responses, "shared 2, with ünicode\n");
       for (const { sink } of responses) sink.write("own 3\n");
@@ -105,7 +105,7 @@ describe("bytes that are written to many responses", () => {
     const { responses, port } = await serve();
     const { socket, received } = openConnection(port, GET);
     for (const count of [1, 2, 3]) {
-      await vi.waitFor(() => expect(responses).toHaveLength(count));
+      await expect.poll(() => responses).toHaveLength(count);
       share(responses.slice(-1), `message ${count}\n`);
       responses.at(-1)?.sink.end();
       await expect.poll(() => received.text.split("0\r\n\r\n").length).toBe(count + 1);
@@ -117,7 +117,7 @@ describe("bytes that are written to many responses", () => {
   it("wait behind the earlier response of a connection whose requests are pipelined", async () => {
     const { responses, port } = await serve();
     const { received } = openConnection(port, GET + GET);
-    await vi.waitFor(() => expect(responses).toHaveLength(2));
+    await expect.poll(() => responses).toHaveLength(2);
     share(responses.slice(1), "second");
     share(responses.slice(0, 1), "first");
     responses[1]?.sink.end();
@@ -130,7 +130,7 @@ describe("bytes that are written to many responses", () => {
   it("are sent without chunks to a client of HTTP/1.0", async () => {
     const { responses, port } = await serve();
     const { received } = openConnection(port, "GET / HTTP/1.0\r\n\r\n");
-    await vi.waitFor(() => expect(responses).toHaveLength(1));
+    await expect.poll(() => responses).toHaveLength(1);
     share(responses, "message\n");
     await expect.poll(() => received.text).toMatch(/\r\n\r\nstart\nmessage\n$/);
   });
@@ -145,7 +145,7 @@ describe("bytes that are written to many responses", () => {
       };
     });
     openConnection(port, GET);
-    await vi.waitFor(() => expect(responses).toHaveLength(1));
+    await expect.poll(() => responses).toHaveLength(1);
     share(responses, "message");
     expect(written).toEqual(["start\n", "message"]);
   });
@@ -153,21 +153,21 @@ describe("bytes that are written to many responses", () => {
   it("report a slow client, and later that it has read everything", async () => {
     const { responses, port } = await serve();
     const { socket } = openConnection(port, GET);
-    await vi.waitFor(() => expect(responses).toHaveLength(1));
+    await expect.poll(() => responses).toHaveLength(1);
     socket.pause();
     const block = "x".repeat(64 * 1024);
     while (share(responses, block)[0]); // until the buffers of the connection are full
     expect(responses[0]?.onDrain).not.toHaveBeenCalled();
     socket.resume();
-    await vi.waitFor(() => expect(responses[0]?.onDrain).toHaveBeenCalled());
+    await expect.poll(() => responses[0]?.onDrain).toHaveBeenCalled();
   });
 
   it("are ignored after the client has disconnected", async () => {
     const { responses, port } = await serve();
     const { socket } = openConnection(port, GET);
-    await vi.waitFor(() => expect(responses).toHaveLength(1));
+    await expect.poll(() => responses).toHaveLength(1);
     socket.destroy();
-    await vi.waitFor(() => expect(responses[0]?.onClose).toHaveBeenCalledOnce());
+    await expect.poll(() => responses[0]?.onClose).toHaveBeenCalledOnce();
     expect(share(responses, "message")).toEqual([false]);
     expect(responses[0]?.onDrain).not.toHaveBeenCalled();
   });
@@ -176,7 +176,7 @@ describe("bytes that are written to many responses", () => {
 it("an open response does not keep the text of its headers, and ends normally", async () => {
   const { responses, port } = await serve();
   const { received } = openConnection(port, GET);
-  await vi.waitFor(() => expect(responses).toHaveLength(1));
+  await expect.poll(() => responses).toHaveLength(1);
   const [first] = responses;
   expect(String(Reflect.get(first?.response ?? {}, "_header"))).not.toContain("text/plain");
   expect(first?.response.headersSent).toBe(true);

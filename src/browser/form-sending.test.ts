@@ -47,7 +47,7 @@ async function openForm() {
   return { state, outcomes, send, clear: () => clear(state) };
 }
 
-const answered = (count: number) => vi.waitFor(() => expect(requests).toHaveLength(count));
+const answered = (count: number) => expect.poll(() => requests).toHaveLength(count);
 
 describe("a form that is submitted while it is being sent", () => {
   test("is sent again after that, in turn, and says each outcome", async () => {
@@ -150,7 +150,7 @@ test("on_progress reports how much of a call with files has been sent, of its ow
     () => store(new File(["a"], "a.png")),
   );
   const silent = store(new File(["b"], "b.png"));
-  await vi.waitFor(() => expect([FakeRequest.sent.length, requests.length]).toEqual([1, 1]));
+  await expect.poll(() => [FakeRequest.sent.length, requests.length]).toEqual([1, 1]);
   const [request] = FakeRequest.sent;
   request?.upload.onprogress?.({ loaded: 1, total: 4 });
   request?.upload.onprogress?.({ loaded: 4, total: 4 });
@@ -194,7 +194,7 @@ describe("a form that shows its progress", () => {
         waited.push(Object.fromEntries([...headers].filter(([name]) => /^x-/.test(name))));
       expect((state as unknown as { progress: number }).progress).toBe(0); // shown from now on
       const sending = send("a");
-      await vi.waitFor(() => expect(FakeRequest.last).toBeDefined());
+      await expect.poll(() => FakeRequest.last).toBeDefined();
       FakeRequest.last?.upload.onprogress?.({ loaded: 1, total: 4 });
       expect(state.sent).toBe(0.25);
       FakeRequest.last?.respond(headers);
@@ -319,7 +319,7 @@ describe("the key of a submission", () => {
     const headers = { "x-redirect": "/next" };
     vi.stubGlobal("fetch", async () => new Response(new ReadableStream(), { headers })); // the body never ends
     const sending = form.send("a");
-    await vi.waitFor(() => expect(listeners).toHaveLength(1));
+    await expect.poll(() => listeners).toHaveLength(1);
     for (const listener of listeners) listener();
     await sending;
     expect([form.state.pending, form.outcomes.map(({ error }) => error)]).toEqual([false, [undefined]]);

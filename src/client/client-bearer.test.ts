@@ -111,7 +111,7 @@ describe("a visitor with a bearer token", () => {
     await vi.waitFor(async () => {
       await app.publish("room", "hello");
       expect(await Promise.race([first, Promise.resolve(null)])).toEqual({ done: false, value: "hello" });
-    });
+    }, 30_000);
     await messages.return();
   });
 

@@ -17,7 +17,7 @@ describe("POST /__web/presence", () => {
     const headers = await signIn(app, user);
     const { token } = await loadPage(app, headers);
     const { client } = await open(app, [token], headers);
-    await vi.waitFor(() => expect(client.users).toContain(user));
+    await expect.poll(() => client.users).toContain(user);
     return { headers, token, client };
   };
 
@@ -26,9 +26,9 @@ describe("POST /__web/presence", () => {
     const { headers, token, client } = await openPage(app);
     const response = await send(app, { token, state: { typing: true } }, headers);
     expect(response.status).toBe(204);
-    await vi.waitFor(() => expect(client.people[0]?.state).toEqual({ typing: true }));
+    await expect.poll(() => client.people[0]?.state).toEqual({ typing: true });
     await send(app, { token: `${token}~${client.version}`, state: null }, headers);
-    await vi.waitFor(() => expect(client.people[0]?.state).toBeNull());
+    await expect.poll(() => client.people[0]?.state).toBeNull();
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe("POST /__web/presence", () => {
     expect((await send(app, { token, state: stateOf(65) }, headers)).status).toBe(400);
     expect((await send(app, { token, state: { a: stateOf(64) } }, headers)).status).toBe(400);
     expect((await send(app, { token, state: stateOf(64) }, headers)).status).toBe(204);
-    await vi.waitFor(() => expect(client.people[0]?.state).not.toBeNull());
+    await expect.poll(() => client.people[0]?.state).not.toBeNull();
     expect((await loadPage(app, headers)).list).toHaveLength(1);
   });
 

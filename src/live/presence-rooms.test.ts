@@ -28,7 +28,7 @@ it("watches a channel for its list only if somebody is there", async () => {
   expect(watch).not.toHaveBeenCalled();
   const { rooms: other } = createRooms(bus);
   other.hold({ ...member, expired: false }, owner);
-  await vi.waitFor(async () => expect(await store.isEmpty("room")).toBe(false));
+  await expect.poll(() => store.isEmpty("room")).toBe(false);
   expect([...(await rooms.read("room")).entries.keys()]).toEqual(["u:alice"]);
   await rooms.read("room");
   expect(watch).toHaveBeenCalledTimes(2); // one of each process

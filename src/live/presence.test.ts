@@ -9,6 +9,9 @@ import { type Bus, memory } from "../backends/index.ts";
 import { AppBus } from "./app-bus.ts";
 import { presence, who } from "./index.ts";
 
+/** Less than the time after which a page leaves whose event stream has ended, or that does not poll again. */
+const AT_ONCE = { timeout: 10_000 } as const;
+
 beforeEach(() => {
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
   vi.spyOn(console, "error").mockImplementation(() => undefined);
@@ -28,14 +31,14 @@ describe("presence", () => {
     expect((await loadPage(app, alice)).list).toEqual([]);
     const { client } = await open(app, [page.token], alice);
     const expected = [{ id: "u:alice", user: "alice", tabs: 1, data: { name: "Alice" }, state: null }];
-    await vi.waitFor(() => expect(client.people).toEqual(expected));
+    await expect.poll(() => client.people).toEqual(expected);
     expect((await call(app, "people", { name: "board:1" })).result).toEqual(expected);
     expect((await call(app, "people", { name: "board:2" })).result).toEqual([]);
     const other = await loadPage(app, bob, { data: { name: "Bob" } });
     expect(other.list).toEqual(expected);
     const { client: second } = await open(app, [other.token], bob);
-    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
-    await vi.waitFor(() => expect(second.users).toEqual(["alice", "bob"]));
+    await expect.poll(() => client.users).toEqual(["alice", "bob"]);
+    await expect.poll(() => second.users).toEqual(["alice", "bob"]);
     expect(client.mismatches + second.mismatches).toBe(0);
   });
 
@@ -46,9 +49,9 @@ describe("presence", () => {
       ({ token }) => token,
     );
     const { client } = await open(app, tokens.slice(0, 2), alice); // one connection for two tabs
-    await vi.waitFor(() => expect(client.users).toEqual(["alice*2"]));
+    await expect.poll(() => client.users).toEqual(["alice*2"]);
     await open(app, tokens.slice(1), alice); // the second tab has two connections for a moment
-    await vi.waitFor(() => expect(client.users).toEqual(["alice*3"]));
+    await expect.poll(() => client.users).toEqual(["alice*3"]);
   });
 
   it("shows at most 100 pages of a user, and of the signed-out clients of an address [PRESENCE-12]", async () => {
@@ -65,7 +68,7 @@ describe("presence", () => {
       const { result } = await call(app, "people", { name: "board:1" });
       expect(result).toHaveLength(101);
       expect(result.at(-1)).toMatchObject({ user: "alice", tabs: 100 });
-    });
+    }, 30_000);
   });
 
   it("serves at most 1,000 pages of a user in all channels; further ones keep their list, stale [PRESENCE-13]", async () => {
@@ -76,7 +79,7 @@ describe("presence", () => {
     for (let at = 0; at < 999; at += 250) await open(app, tokens.slice(at, Math.min(at + 250, 999)), alice);
     const isServed = async (token: string | undefined, at: number) => {
       const { client } = await open(app, [token ?? ""], alice);
-      await vi.waitFor(() => expect(client.frames).not.toEqual([]));
+      await expect.poll(() => client.frames).not.toEqual([]);
       const { result } = await call(app, "people", { name: `board:${at}` });
       expect(client.stale).toBe(result.length === 0);
       return result.length === 1;
@@ -92,7 +95,7 @@ describe("presence", () => {
     expect(await isServed(tokens[1_000], 1_000)).toBe(false);
     const page = await loadPage(app, bob, { name: "board:1000" });
     await open(app, [page.token], bob);
-    await vi.waitFor(async () => expect((await call(app, "people", { name: "board:1000" })).result).toHaveLength(1));
+    await expect.poll(async () => (await call(app, "people", { name: "board:1000" })).result).toHaveLength(1);
   });
 
   it("rejects signed-out clients, unless they are allowed: then each page is an entry [PRESENCE-4]", async () => {
@@ -105,10 +108,10 @@ describe("presence", () => {
       app,
       pages.map(({ token }) => token),
     );
-    await vi.waitFor(() => expect(client.users).toEqual(["null", "null"]));
+    await expect.poll(() => client.users).toEqual(["null", "null"]);
     const alice = await signIn(app, "alice");
     await open(app, [(await loadPage(app, alice, { options })).token], alice);
-    await vi.waitFor(() => expect(client.users).toEqual(["null", "null", "alice"]));
+    await expect.poll(() => client.users).toEqual(["null", "null", "alice"]);
   });
 
   it.each([
@@ -152,7 +155,7 @@ describe("presence", () => {
     const { token } = await loadPage(app, alice);
     for (const headers of [bob, {}, await signIn(app, "alice")]) {
       const { client } = await open(app, [token], headers);
-      await vi.waitFor(() => expect(client.ended).toBe(true));
+      await expect.poll(() => client.ended).toBe(true);
       expect((await call(app, "people", { name: "board:1" })).result).toEqual([]);
     }
   });
@@ -171,13 +174,13 @@ describe("presence", () => {
     const [alice, bob, carol] = [await signIn(app, "alice"), await signIn(app, "bob"), await signIn(app, "carol")];
     for (const headers of [alice, bob]) await open(app, [(await loadPage(app, headers)).token], headers);
     const { client } = await open(app, [(await loadPage(app, carol)).token], carol);
-    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob", "carol"]));
+    await expect.poll(() => client.users).toEqual(["alice", "bob", "carol"]);
     await call(app, "end", {}, alice);
-    await vi.waitFor(() => expect(client.users).toEqual(["bob", "carol"]), { timeout: 2_000 });
+    await expect.poll(() => client.users, AT_ONCE).toEqual(["bob", "carol"]);
     await callOverHttp(app, "fail", {}, { headers: bob }); // the sign-out is discarded
     expect((await call(app, "people", { name: "board:1" })).result).toHaveLength(2);
     await call(app, "leave", {}, bob);
-    await vi.waitFor(() => expect(client.users).toEqual(["carol"]), { timeout: 2_000 });
+    await expect.poll(() => client.users, AT_ONCE).toEqual(["carol"]);
   });
 
   it("removes a page that says that it is left, at once", async () => {
@@ -186,11 +189,11 @@ describe("presence", () => {
     const page = await loadPage(app, alice);
     const { client } = await open(app, [page.token], alice);
     await open(app, [(await loadPage(app, bob)).token], bob);
-    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+    await expect.poll(() => client.users).toEqual(["alice", "bob"]);
     expect((await send(app, { token: page.token, left: true }, alice)).status).toBe(204);
-    await vi.waitFor(() => expect(client.users).toEqual(["bob"]));
+    await expect.poll(() => client.users, AT_ONCE).toEqual(["bob"]);
     await open(app, [page.token], alice); // restored from the back/forward cache
-    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+    await expect.poll(() => client.users).toEqual(["alice", "bob"]);
   });
 
   it("sends nothing to a client that has the list already", async () => {
@@ -198,10 +201,10 @@ describe("presence", () => {
     const [alice, bob] = [await signIn(app, "alice"), await signIn(app, "bob")];
     const page = await loadPage(app, alice);
     const { client } = await open(app, [page.token], alice);
-    await vi.waitFor(() => expect(client.users).toEqual(["alice"]));
+    await expect.poll(() => client.users).toEqual(["alice"]);
     const { client: again } = await open(app, [`${page.token}~${client.version}`], alice);
     await open(app, [(await loadPage(app, bob)).token], bob);
-    await vi.waitFor(() => expect(again.frames).toHaveLength(1));
+    await expect.poll(() => again.frames).toHaveLength(1);
     expect(again.frames[0]).toMatchObject({ from: client.frames.at(-2)?.v, set: [{ user: "bob" }] });
   });
 });
@@ -221,7 +224,7 @@ describe("a poll with a token", () => {
       const frames = await poll(app, token, alice);
       expect(frames[0]?.[1].all).toHaveLength(1);
       return frames;
-    });
+    }, 30_000);
     expect(channel).toBe("board:1");
     expect(await poll(app, `${token}~${frame.v}`, alice)).toEqual([]);
     const waiting = poll(app, `${token}~${frame.v}`, alice, 25);
@@ -235,9 +238,9 @@ describe("a poll with a token", () => {
     const { token } = await loadPage(app, alice);
     await poll(app, token, alice);
     const { client } = await open(app, [(await loadPage(app, bob)).token], bob);
-    await vi.waitFor(() => expect(client.users).toEqual(["alice", "bob"]));
+    await expect.poll(() => client.users).toEqual(["alice", "bob"]);
     await call(app, "end", {}, alice);
-    await vi.waitFor(() => expect(client.users).toEqual(["bob"]), { timeout: 3_000 });
+    await expect.poll(() => client.users, AT_ONCE).toEqual(["bob"]);
   });
 
   it("ends, and its page leaves, when the user is revoked", async () => {
@@ -248,12 +251,12 @@ describe("a poll with a token", () => {
       const [first] = await poll(app, token, alice);
       expect(first?.[1].all).toHaveLength(1);
       return first ?? ["", { v: "" }];
-    });
+    }, 30_000);
     const waiting = poll(app, `${token}~${frame.v}`, alice, 25);
     await turn();
     await call(app, "end", {}, alice);
     await waiting;
-    await vi.waitFor(async () => expect((await call(app, "people", { name: "board:1" })).result).toEqual([]));
+    await expect.poll(async () => (await call(app, "people", { name: "board:1" })).result).toEqual([]);
   });
 });
 
@@ -281,11 +284,11 @@ it("ends in every process after a sign-out, also if the bus did not respond when
   const [own, other] = [createAppBus(), createAppBus()];
   const member = { channel: "board:1", id: "page", user: "alice", data: "null", tag: "tag", issuedAt: 1, expiresAt: 2 };
   other.presence.hold({ ...member, expired: false }, { client: "u:alice", watchEnd: () => () => undefined });
-  await vi.waitFor(async () => expect(await own.presence.store.isEmpty("board:1")).toBe(false));
+  await expect.poll(() => own.presence.store.isEmpty("board:1")).toBe(false);
 
   vi.spyOn(bus, "publish").mockRejectedValueOnce(new Error("The bus did not store the message within 10 s."));
   await own.signedOut("tag");
-  await vi.waitFor(async () => expect(await own.presence.store.isEmpty("board:1")).toBe(true));
+  await expect.poll(() => own.presence.store.isEmpty("board:1")).toBe(true);
   expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining("Presence is out of date")]);
   for (const appBus of [own, other]) await appBus.closePresence();
 });

@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { callOverHttp, compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
 import { createFaultyBus } from "#test/faulty-bus";
 import { issueFeed, liveFunctions, poll, requestLive } from "#test/live-client";
@@ -81,7 +81,7 @@ it("the delivery of a message to live connections adds no spans to the trace tha
   await events?.read();
   sdk.clear();
   await callOverHttp(app, "say");
-  await vi.waitFor(async () => expect(new TextDecoder().decode((await events?.read())?.value)).toContain("hello"));
+  await expect.poll(async () => new TextDecoder().decode((await events?.read())?.value)).toContain("hello");
   expect(sdk.spans.map(({ name }) => name)).toEqual(["publish", "POST /__web/rpc/say"]);
   await events?.cancel();
   expect(sdk.spans.map(({ name }) => name)).toContain("GET /__web/live");

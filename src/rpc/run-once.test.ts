@@ -243,9 +243,8 @@ describe("a call of an idempotent function", () => {
       return text;
     });
     expect((await call("a", KEY)).body).toEqual({ result: "a" });
-    await vi.waitFor(() =>
-      expect(write.mock.settledResults.map(({ type }) => type)).toEqual(["rejected", "fulfilled"]),
-    );
+    const writes = () => write.mock.settledResults.map(({ type }) => type);
+    await expect.poll(writes).toEqual(["rejected", "fulfilled"]);
     claim.mockClear();
     const second = await call("a", KEY);
     expect([second.status, second.body.error.details]).toEqual([409, { unknown: true }]);
@@ -263,7 +262,7 @@ describe("a call of an idempotent function", () => {
       throw new Error("The store did not respond.");
     });
     await call("a", KEY);
-    await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(2)); // the run looks what is stored
+    await expect.poll(() => claim).toHaveBeenCalledTimes(2); // the run looks what is stored
     expect((await call("a", KEY)).body).toEqual({ result: "a" });
     expect(count.runs).toBe(1);
   });
@@ -277,7 +276,7 @@ describe("a call of an idempotent function", () => {
       throw new Error("The store did not respond.");
     });
     expect((await call("a", KEY)).body).toEqual({ result: "a" });
-    await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(2));
+    await expect.poll(() => write).toHaveBeenCalledTimes(2);
     expect((await call("a", KEY)).body.error).toMatchObject({ code: "conflict", details: { unknown: true } });
     expect(count.runs).toBe(1);
   });

@@ -159,7 +159,7 @@ describe("a client that disconnects from a stream", () => {
     await reached;
     await new Promise(setImmediate);
     client.abort();
-    await vi.waitFor(() => expect(lines).not.toEqual([]));
+    await expect.poll(() => lines).not.toEqual([]);
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
     expect(lines).toEqual([
       {

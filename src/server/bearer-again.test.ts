@@ -119,7 +119,7 @@ describe.each(Object.entries(LATE))("a %s whose body arrives late", (_, start) =
   async function arriveAfter(seconds: number, then: (typeof answers)[number]): Promise<Response> {
     vi.useFakeTimers({ toFake: ["performance"] });
     const { response, finish } = start(createApp());
-    await vi.waitUntil(() => authenticateCall.mock.calls.length === 1);
+    await expect.poll(() => authenticateCall).toHaveBeenCalledOnce();
     answers = [then];
     vi.advanceTimersByTime(seconds * 1000);
     finish();
@@ -166,7 +166,7 @@ describe.each(Object.entries(LATE))("a %s whose body arrives late", (_, start) =
     vi.useFakeTimers({ toFake: ["performance"] });
     const app = createApp();
     const { response, finish } = start(app);
-    await vi.waitUntil(() => authenticateCall.mock.calls.length === 1);
+    await expect.poll(() => authenticateCall).toHaveBeenCalledOnce();
     await app.revoke("grace");
     answers = [null];
     vi.advanceTimersByTime(6_000);

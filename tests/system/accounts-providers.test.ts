@@ -485,7 +485,7 @@ describe("a provider that fails", () => {
 
   beforeAll(async () => {
     hanging = createServer(() => undefined).listen(0, "127.0.0.1");
-    await vi.waitFor(() => expect(hanging.listening).toBe(true));
+    await expect.poll(() => hanging.listening).toBe(true);
     const { port } = hanging.address() as AddressInfo; // a TCP server has a port
     other = await serveAccounts(copy, {
       ...env,

@@ -104,7 +104,7 @@ describe("an event stream with a query", () => {
     await client.open();
     read.mockReturnValue(rowsOf("a", "changed", "c"));
     await app.publish("board:1", null);
-    await vi.waitFor(() => expect(client.first.value).toEqual(rowsOf("a", "changed", "c")));
+    await expect.poll(() => client.first.value).toEqual(rowsOf("a", "changed", "c"));
     expect(client.first.frames).toEqual([
       { v: expect.any(String), base: expect.any(String), patch: [[0, 1], rowsOf("a", "changed")[1], [2, 3]] },
     ]);
@@ -116,7 +116,7 @@ describe("an event stream with a query", () => {
     const pages = [clientOf([handle]), clientOf([await handleOf()]), clientOf([handle])];
     await Promise.all(pages.map((page) => page.open()));
     await app.publish("board:1", null);
-    await vi.waitFor(() => expect(pages.map(({ first }) => first.frames.length)).toEqual([1, 1, 1]));
+    await expect.poll(() => pages.map(({ first }) => first.frames.length)).toEqual([1, 1, 1]);
     expect(pages.map(({ first }) => Object.keys(first.frames[0] ?? {}))).toEqual([["v"], ["v"], ["v"]]);
     expect(read).toHaveBeenCalledTimes(3); // twice for pages, once for the message
   });
@@ -127,11 +127,11 @@ describe("an event stream with a query", () => {
     read.mockReturnValue(rowsOf("new"));
     await app.publish("board:1", null);
     await client.open();
-    await vi.waitFor(() => expect(client.first.value).toEqual(rowsOf("new")));
+    await expect.poll(() => client.first.value).toEqual(rowsOf("new"));
     client.first.version = undefined;
     client.first.value = undefined;
     await client.open();
-    await vi.waitFor(() => expect(client.first.value).toEqual(rowsOf("new")));
+    await expect.poll(() => client.first.value).toEqual(rowsOf("new"));
   });
 });
 
@@ -147,9 +147,8 @@ describe("a query that reads the session", () => {
     read.mockReturnValue("changed");
     await app.publish("mine", null);
     const changedOf = (user: string | null) => ({ user, read: "changed" });
-    await vi.waitFor(() =>
-      expect(pages.map(({ first }) => first.value)).toEqual([changedOf("alice"), changedOf("bob"), changedOf(null)]),
-    );
+    const values = () => pages.map(({ first }) => first.value);
+    await expect.poll(values).toEqual([changedOf("alice"), changedOf("bob"), changedOf(null)]);
   });
 });
 
@@ -161,10 +160,10 @@ describe("a query that decides who may see its value", () => {
       throw new RPCError("forbidden", "Not your board.");
     });
     await app.publish("board:1", null);
-    await vi.waitFor(() => expect(client.first).toMatchObject({ value: undefined, error: "forbidden" }));
+    await expect.poll(() => client.first).toMatchObject({ value: undefined, error: "forbidden" });
     read.mockReset().mockReturnValue(rowsOf("back"));
     await app.publish("board:1", null);
-    await vi.waitFor(() => expect(client.first).toMatchObject({ value: rowsOf("back"), error: null }));
+    await expect.poll(() => client.first).toMatchObject({ value: rowsOf("back"), error: null });
   });
 
   it("sends no value to a signed-out client with auth_required", async () => {
@@ -174,7 +173,7 @@ describe("a query that decides who may see its value", () => {
     await client.open();
     read.mockReturnValue("changed");
     await app.publish("secret", null);
-    await vi.waitFor(() => expect(client.first.value).toBe("changed"));
+    await expect.poll(() => client.first.value).toBe("changed");
   });
 });
 
@@ -194,7 +193,7 @@ describe("a poll with a query", () => {
   it("waits for a change", async () => {
     const client = clientOf([await handleOf()]);
     const polling = client.poll(25);
-    await vi.waitFor(() => expect(bus.listenerCounts.get("board:1")).toBe(1));
+    await expect.poll(() => bus.listenerCounts.get("board:1")).toBe(1);
     read.mockReturnValue(rowsOf("changed"));
     await app.publish("board:1", null);
     await polling;
@@ -230,14 +229,14 @@ describe("a query of a signed-in user", () => {
     ];
     await signedOut.open();
     await call("leave", {}, alice);
-    await vi.waitFor(() => expect(signedOut.first.frames).toEqual([{ ended: signedOut.first.token }]));
+    await expect.poll(() => signedOut.first.frames).toEqual([{ ended: signedOut.first.token }]);
     await revoked.open();
     await call("end", {}, alice);
     await revoked.done;
     read.mockReturnValue("changed");
     await app.publish("mine", null);
     await revoked.open();
-    await vi.waitFor(() => expect(revoked.first.frames).toEqual([{ ended: revoked.first.token }]));
+    await expect.poll(() => revoked.first.frames).toEqual([{ ended: revoked.first.token }]);
   });
 
   it("is not one of another user, whose request has the token", async () => {
@@ -247,7 +246,7 @@ describe("a query of a signed-in user", () => {
     await Promise.all(clients.map((client) => client.open()));
     await app.publish("mine", null);
     for (const { first } of clients) {
-      await vi.waitFor(() => expect(first.frames).toEqual([{ ended: handle.query }]));
+      await expect.poll(() => first.frames).toEqual([{ ended: handle.query }]);
     }
   });
 });

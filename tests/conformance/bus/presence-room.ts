@@ -34,7 +34,7 @@ export function presenceRoomTests(getBuses: () => OpenBuses): void {
       await expectUsers("bob");
       const put = vi.spyOn(store, "put");
       storing.resume();
-      await vi.waitFor(() => expect(put).toHaveBeenCalledOnce());
+      await expect.poll(() => put).toHaveBeenCalledOnce();
       await put.mock.results[0]?.value;
       put.mockRestore();
       await vi.waitFor(async () => expect((await store.read(channel)).map(({ id }) => id)).toEqual([bob.id]), {
