@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccountsUser } from "#test/accounts-user";
+import { fasterHashing } from "#test/faster-hashing";
 import { freePort } from "#test/free-port";
 import { type RunningProvider, startIdentityProvider } from "#test/identity-provider";
 import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
@@ -28,6 +29,7 @@ beforeAll(async () => {
   provider = await startIdentityProvider({ redirect: `http://localhost:${port}/sign-in/callback` });
   await build(project.dir);
   app = await startBuilt(project.dir, {
+    ...fasterHashing(),
     PORT: String(port),
     WEB_ORIGIN: `http://localhost:${port}`,
     WEB_AUTH_SECRET: randomBytes(32).toString("hex"),

@@ -5,10 +5,12 @@ import { buildOnce } from "./shared-builds.ts";
 import { TestProject } from "./test-project.ts";
 
 const FILES = {
+  "package.json": '{ "name": "@acme/shop", "private": true, "type": "module" }\n',
   // Each variable is one that a test sets.
   "src/app.ts": `
     import { existsSync } from "node:fs";
-    import { App } from "tsweb";
+    import { App, realtime } from "tsweb";
+    import { redis } from "tsweb/redis";
     import * as calls from "./calls.server.ts";
     import * as descriptors from "./descriptors.server.ts";
     import * as files from "./files.server.ts";
@@ -16,11 +18,12 @@ const FILES = {
     import * as orders from "./orders.server.tsx";
     import * as output from "./output.server.ts";
     import * as users from "./users.server.ts";
-    const { FAIL_AT_START, LOADING_MS, RATE_CALLS, REPORT_ERRORS } = process.env;
+    const { FAIL_AT_START, LOADING_MS, RATE_CALLS, REPORT_ERRORS, ROOM_REDIS } = process.env;
     if (LOADING_MS) console.log("The application is loaded.");
     if (FAIL_AT_START) throw new TypeError("No database");
     if (existsSync("broken")) throw new Error("This release is broken.");
     await new Promise((resolve) => setTimeout(resolve, Number(LOADING_MS ?? 0)));
+    if (ROOM_REDIS) realtime.use_bus(redis(ROOM_REDIS));
     const on_error = (error: unknown, { kind }: { kind: string }) => {
       if (REPORT_ERRORS) console.error(\`reported \${kind}: \${error}\`);
     };
@@ -105,8 +108,9 @@ const FILES = {
     });`,
   "public/reports/may.txt": "of the build",
   "src/users.server.ts": `
-    import { request, route, server, session } from "tsweb";
+    import { publish, request, route, server, session } from "tsweb";
     export const report = route("GET /reports/:name", () => new Response("for " + session.user()?.sub));
+    export const send = server(async (text: string) => publish("room", text));
     export const enter = server((user: string) => session.login(user));
     export const who = server(() => session.user()?.sub ?? "nobody");
     export const revoke = server((user: string) => session.revoke(user));

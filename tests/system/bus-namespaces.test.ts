@@ -6,26 +6,10 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { buildProcesses } from "#test/built-processes";
 import { RedisServer } from "#test/redis-server";
-import { build, type Environment, type RunningServer, startNode } from "#test/run-tsweb";
-import { TestProject } from "#test/test-project";
+import { type Environment, type RunningServer, startNode } from "#test/run-tsweb";
 import { deriveKey, verifyToken } from "../../src/session/index.ts";
-
-const FILES = {
-  "package.json": '{ "name": "@acme/shop", "private": true, "type": "module" }\n',
-  "src/app.ts": `
-    import { App, realtime } from "tsweb";
-    import { redis } from "tsweb/redis";
-    import * as room from "./room.server.ts";
-    if (process.env.ROOM_REDIS) realtime.use_bus(redis(process.env.ROOM_REDIS));
-    export default new App({ modules: [room], rate: { calls: 3, seconds: 3600 } });
-  `,
-  "src/room.server.ts": `
-    import { publish, server, session } from "tsweb";
-    export const send = server(async (text: string) => publish("room", text));
-    export const enter = server(() => session.login("ada"));
-  `,
-};
 
 let server: RedisServer;
 let dist: string;
@@ -34,8 +18,7 @@ const secret = randomBytes(32).toString("hex");
 
 beforeAll(async () => {
   server = await RedisServer.start({ appendOnly: true });
-  const project = TestProject.fromFiles(FILES);
-  await build(project.dir);
+  const project = await buildProcesses();
   // Without the project's package.json: the build has to contain the name.
   dist = join(mkdtempSync(join(tmpdir(), "tsweb-namespaces-")), "dist");
   cpSync(join(project.dir, "dist"), dist, { recursive: true });
@@ -53,7 +36,7 @@ afterAll(async () => {
 });
 
 async function start(env: Environment): Promise<RunningServer> {
-  const running = await startNode(dist, ["server.mjs"], { WEB_AUTH_SECRET: secret, ...env });
+  const running = await startNode(dist, ["server.mjs"], { WEB_AUTH_SECRET: secret, RATE_CALLS: "3", ...env });
   cleanups.push(() => running.stop());
   return running;
 }
@@ -86,7 +69,9 @@ it("the realm of a built application is the name in its package.json, or WEB_REA
     [{ WEB_REALM: "shop" }, "shop"],
   ] as const) {
     const running = await start(env);
-    const token = /web_session=([^;]+)/.exec(String((await call(running, "enter", {})).headers.get("set-cookie")))?.[1];
+    const token = /web_session=([^;]+)/.exec(
+      String((await call(running, "enter", { user: "ada" })).headers.get("set-cookie")),
+    )?.[1];
     const isSignedIn = (name: string) =>
       verifyToken([deriveKey(Buffer.from(secret, "hex"), "session", name)], token) !== null;
     expect(["@acme/shop", "shop", "tsweb"].filter(isSignedIn)).toEqual([realm]);

@@ -10,6 +10,8 @@ const PING = 'import { server } from "tsweb";\nexport const ping = server(() => 
 const APP =
   'import { App } from "tsweb";\nimport * as ping from "./ping.server.ts";\nexport default new App({ modules: [ping] });\n';
 
+const ON_START = 'on_start: () => console.log("on_start runs"),';
+
 /** Keeps the process alive, as a database connection does. */
 const KEEP_ALIVE = "setInterval(() => undefined, 1_000);\n";
 
@@ -26,7 +28,7 @@ const createProject = (app: string, extraFiles: Readonly<Record<string, string>>
 
 describe("the process exits", () => {
   it.each(["routes", "openapi"])(
-    "after tsweb %s has printed its result, and leaves the packages that a running tsweb dev has bundled",
+    "after tsweb %s has printed its result; it has not run on_start, and leaves the packages that a running tsweb dev has bundled",
     async (command) => {
       const bundled = "node_modules/.vite/deps/_metadata.json";
       const metadata = JSON.stringify({
@@ -36,9 +38,10 @@ describe("the process exits", () => {
         browserHash: "d",
         optimized: {},
       });
-      const project = createProject(KEEP_ALIVE + APP, { [bundled]: metadata });
+      const project = createProject(KEEP_ALIVE + APP.replace("App({", `App({ ${ON_START}`), { [bundled]: metadata });
       const { code, output } = await runTsweb(project.dir, [command]);
       expect(output).toContain("ping");
+      expect(output).not.toContain("on_start runs");
       expect(code).toBe(0);
       expect(readFileSync(project.file(bundled), "utf8")).toBe(metadata);
     },
@@ -63,10 +66,12 @@ describe("the process exits", () => {
     expect(served.code).toBe(1);
   });
 
-  it("after tsweb build has failed", async () => {
+  it("after tsweb build has reported that src/app.ts exports no application", async () => {
     const config = { "vite.config.ts": `${KEEP_ALIVE}export default {};\n` };
-    const { code, output } = await runTsweb(createProject("const app = 1;\n", config).dir, ["build"]);
-    expect(output).toContain("as its default");
+    const { code, output } = await runTsweb(createProject("export const app = 1;\n", config).dir, ["build"]);
     expect(code).toBe(1);
+    expect(output).toContain("src/app.ts must export the application as its default");
+    expect(output).toContain("export default new App({…})");
+    expect(output).not.toMatch(/\n {4}at /);
   });
 });

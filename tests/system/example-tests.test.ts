@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { copyExample, repository } from "#test/copy-example";
+import { fasterHashing } from "#test/faster-hashing";
 
 it.each([["accounts", 24]] as const)(
   "the tests of the example %s pass, with a database of their own",
@@ -18,7 +19,7 @@ it.each([["accounts", 24]] as const)(
     try {
       const { NODE_ENV: _env, VITEST: _vitest, ...env } = process.env;
       const vitest = join(example.dir, "node_modules/vitest/vitest.mjs");
-      const options = { cwd: example.dir, env: { ...env, TMPDIR: example.dir } };
+      const options = { cwd: example.dir, env: { ...env, ...fasterHashing(), TMPDIR: example.dir } };
       const { stdout } = await promisify(execFile)(process.execPath, [vitest, "run", "--reporter=json"], options);
       expect(JSON.parse(stdout.slice(stdout.indexOf("{")))).toMatchObject({ success: true, numPassedTests });
     } finally {

@@ -139,13 +139,10 @@ describe("on_start", () => {
     expect(output).not.toContain("Listening");
   });
 
-  it.each([
-    [["routes"], "/plain"],
-    [["openapi"], '"openapi"'],
-    [["check", "--production"], "WEB_ORIGIN is not set"],
-  ])("does not run for tsweb %j", async (args, expected) => {
-    const { output } = await runTsweb(site.dir, args, env);
-    expect(output).toContain(expected);
+  // For tsweb routes and tsweb openapi, see tests/system/commands.test.ts.
+  it("does not run for tsweb check --production", async () => {
+    const { output } = await runTsweb(site.dir, ["check", "--production"], env);
+    expect(output).toContain("WEB_ORIGIN is not set");
     expect(output).not.toContain("on_start runs");
   });
 });
@@ -269,16 +266,7 @@ describe("a server that cannot start", () => {
     empty.remove();
   });
 
-  it("tsweb build reports that src/app.ts exports no application", async () => {
-    const wrong = TestProject.fromFiles({ "src/app.ts": "export const app = 1;\n" });
-    const { code, output } = await runTsweb(wrong.dir, ["build"]);
-    expect(code).toBe(1);
-    expect(output).toContain("src/app.ts");
-    expect(output).toContain("export default new App({…})");
-    expect(output).not.toMatch(/\n {4}at /);
-    wrong.remove();
-  });
-
+  // For tsweb build, see tests/system/commands.test.ts.
   it("tsweb dev shows that src/app.ts exports no application, and keeps running", async () => {
     const wrong = TestProject.fromFiles({ "src/app.ts": "export const app = 1;\n" });
     const dev = await startDev(wrong.dir);

@@ -59,9 +59,39 @@ const isAlive = (pid: number) => {
   }
 };
 
-describe("two processes", () => {
-  it("share one port, and their supervisor does not load the application and restarts one of them that was killed", async () => {
-    const server = await startServe(site.dir, ENV);
+describe("two processes that share one port", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServe(site.dir, { ...ENV, WEB_METRICS_PORT: "0", WEB_METRICS_PATH: "/internal/metrics" });
+  });
+  afterAll(() => server?.stop());
+
+  const countCalls = (text: string) =>
+    Number(/^tsweb_requests_total\{kind="call",name="pid",status="200"\} (\d+)$/m.exec(text)?.[1]);
+
+  it("have the sum of their metrics on a port of its own, whichever process receives the request", async () => {
+    let calls = 0;
+    const pids = new Set<number>();
+    await expect
+      .poll(async () => {
+        pids.add(await call(server, "pid"));
+        calls++;
+        return pids.size;
+      })
+      .toBe(2);
+    const findAddress = () => /Metrics at (http:\S+\/internal\/metrics)/.exec(server.output())?.[1];
+    await expect.poll(findAddress).toBeDefined();
+    const address = findAddress() ?? "";
+    for (let times = 0; times < 10; times++) {
+      const response = await fetch(address, { headers: { connection: "close" } });
+      const text = await response.text();
+      expect([response.status, countCalls(text)], text).toEqual([200, calls]);
+    }
+    expect((await fetch(new URL("/other", address))).status).toBe(404);
+    expect((await fetch(`${server.address}/internal/metrics`)).status).toBe(404);
+  });
+
+  it("have a supervisor that does not load the application and restarts one of them that was killed", async () => {
     const [first = 0, second = 0] = await respondingPids(server, 2);
     expect(server.output().match(/The application is loaded\./g)).toHaveLength(2);
     process.kill(first, "SIGKILL");
@@ -71,7 +101,9 @@ describe("two processes", () => {
     expect(stopSignals(server)).toEqual(["SIGTERM", "SIGTERM"]); // of the supervisor
     expect([first, second, third].filter(isAlive)).toEqual([]);
   });
+});
 
+describe("two processes", () => {
   it("complete calls in flight when both they and their supervisor get SIGTERM", async () => {
     const server = await startBuilt(site.dir, ENV);
     const pids = await respondingPids(server, 2);
@@ -201,38 +233,6 @@ describe("two processes that cannot start", () => {
     for (const count of ["257", "two"]) {
       const { code, output } = await runTsweb(site.dir, ["serve"], { ...ENV, WEB_WORKERS: count });
       expect([code, output]).toEqual([1, expect.stringContaining(`WEB_WORKERS is "${count}"`)]);
-    }
-  });
-});
-
-describe("the metrics of several processes", () => {
-  const count = (text: string) =>
-    Number(/^tsweb_requests_total\{kind="call",name="pid",status="200"\} (\d+)$/m.exec(text)?.[1]);
-
-  it("are summed, whichever process receives the request, on a port of their own", async () => {
-    const server = await startBuilt(site.dir, { ...ENV, WEB_METRICS_PORT: "0", WEB_METRICS_PATH: "/internal/metrics" });
-    try {
-      let calls = 0;
-      const pids = new Set<number>();
-      await expect
-        .poll(async () => {
-          pids.add(await call(server, "pid"));
-          calls++;
-          return pids.size;
-        })
-        .toBe(2);
-      const findAddress = () => /Metrics at (http:\S+\/internal\/metrics)/.exec(server.output())?.[1];
-      await expect.poll(findAddress).toBeDefined();
-      const address = findAddress() ?? "";
-      for (let times = 0; times < 10; times++) {
-        const response = await fetch(address, { headers: { connection: "close" } });
-        const text = await response.text();
-        expect([response.status, count(text)], text).toEqual([200, calls]);
-      }
-      expect((await fetch(new URL("/other", address))).status).toBe(404);
-      expect((await fetch(`${server.address}/internal/metrics`)).status).toBe(404);
-    } finally {
-      expect(await server.stop()).toBe(0);
     }
   });
 });
