@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAst } from "vite";
 import { describe, expect, test } from "vitest";
+import { isSyntaxNode, type SyntaxNode } from "#test/syntax-nodes";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -37,7 +38,7 @@ function definitionsIn(code: string, lang: "ts" | "tsx"): string[][] {
   const definitions: string[][] = [];
   const visit = (value: unknown, outer: readonly string[]): void => {
     if (Array.isArray(value)) for (const each of value) visit(each, outer);
-    if (!isNode(value)) return;
+    if (!isSyntaxNode(value)) return;
     const name = nameOf(value);
     const inner = name === undefined ? outer : [...outer, name];
     if (name !== undefined && isDefinition(value)) definitions.push([...inner]);
@@ -47,31 +48,22 @@ function definitionsIn(code: string, lang: "ts" | "tsx"): string[][] {
   return definitions;
 }
 
-interface Node {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
-}
-
 /** Returns the name that a declaration, a class member or a property gives to what it contains. */
-function nameOf({ type, id, key }: Node): string | undefined {
+function nameOf({ type, id, key }: SyntaxNode): string | undefined {
   const isMember = /^(MethodDefinition|PropertyDefinition|Property)$/.test(type);
   const isDeclared = /^(FunctionDeclaration|ClassDeclaration|VariableDeclarator)$/.test(type);
   const nameNode = isMember ? key : isDeclared ? id : undefined;
-  if (!isNode(nameNode) || typeof nameNode.name !== "string") return undefined;
+  if (!isSyntaxNode(nameNode) || typeof nameNode.name !== "string") return undefined;
   return nameNode.type === "PrivateIdentifier" ? `#${nameNode.name}` : nameNode.name;
 }
 
 /** Returns whether a named node defines a class or a function, also one of two: `const handle = a ? () => 1 : b`. */
-function isDefinition({ type, init, value }: Node): boolean {
+function isDefinition({ type, init, value }: SyntaxNode): boolean {
   if (/^(FunctionDeclaration|ClassDeclaration|MethodDefinition)$/.test(type)) return true;
   const assigned = init ?? value;
-  if (!isNode(assigned)) return false;
+  if (!isSyntaxNode(assigned)) return false;
   const values = assigned.type === "ConditionalExpression" ? [assigned.consequent, assigned.alternate] : [assigned];
-  return values.some((each) => isNode(each) && /^(Arrow)?FunctionExpression$/.test(each.type));
+  return values.some((each) => isSyntaxNode(each) && /^(Arrow)?FunctionExpression$/.test(each.type));
 }
 
 /** Returns whether a definition is the one that a path names: the path may omit outer names. */
