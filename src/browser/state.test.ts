@@ -95,7 +95,7 @@ test("assigning an equal value does not re-render the component", async () => {
   const { inner } = page.state;
   page.state.inner = inner;
   page.state.list.length = 1;
-  delete (page.state as { none?: string }).none;
+  Reflect.deleteProperty(page.state, "none");
   await nextRender();
   expect(page.renders).toBe(1);
 });

@@ -84,7 +84,7 @@ describe("a client with a bearer token", () => {
       expect(() => clientWith(token as string)).toThrow(message);
       const rejection = await rejectionOf(clientWith(() => token as string).whoami());
       expect(rejection).toBeInstanceOf(TypeError);
-      expect((rejection as unknown as Error).message).toMatch(message);
+      expect(rejection).toHaveProperty("message", expect.stringMatching(message));
       expect(sent).toEqual([]);
     },
   );

@@ -10,7 +10,7 @@ describe("redirect", () => {
       'redirect("/users?id=1") was caught and has no effect. Write `return redirect(…)`, which no catch receives, or throw ' +
       "it outside of the try block.";
     expect(`Failed: ${caught}`).toBe(`Failed: ${text}`);
-    expect((caught as Error).message).toBe(text);
+    expect(caught).toHaveProperty("message", text);
   });
 
   it.each([

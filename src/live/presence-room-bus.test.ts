@@ -75,7 +75,7 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
 
   it("removes a page that has reported that it is left while the bus was unreachable", async () => {
     const bus = memory();
-    const { store, faults } = faultyStore(bus.presence as PresenceStore);
+    const { store, faults } = faultyStore(storeOf(bus));
     const process = new PresenceRooms({ bus, store, log: { info() {}, warn() {}, error() {} } });
     const room = process.open("room");
     const page = memberOf("alice");

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
-import { type EntryListener, memory, type PresenceStore } from "../backends/index.ts";
+import { storeOf } from "#test/room-processes";
+import { type EntryListener, memory } from "../backends/index.ts";
 import { PresenceRooms, SIGN_OUTS } from "./presence-rooms.ts";
 
 const opened: PresenceRooms[] = [];
@@ -10,7 +11,7 @@ afterEach(async () => {
 
 function createRooms(bus = memory()) {
   const { log, lines } = recordedLog();
-  const store = bus.presence as PresenceStore;
+  const store = storeOf(bus);
   const rooms = new PresenceRooms({ bus, store, log });
   opened.push(rooms);
   return { rooms, store, lines, bus };

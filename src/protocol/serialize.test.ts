@@ -147,7 +147,7 @@ describe("toJson follows each row of docs/protocol.md 5.1", () => {
   it("toJson sets no prototype for a key named __proto__ [REQUEST-86]", () => {
     const value = roundTrip(new Map([["__proto__", { polluted: true, big: 1n }]])) as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 });
 

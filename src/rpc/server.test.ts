@@ -68,10 +68,11 @@ describe("a call from server code", () => {
       { options: { auth_required: true }, stream: true },
     );
     const outer = compiledServer("outer", async () => {
-      const seen: unknown[] = [await inner().catch((error: unknown) => (error as RPCError).code)];
+      const codeOf = (error: unknown) => (error instanceof RPCError ? error.code : error);
+      const seen: unknown[] = [await inner().catch(codeOf)];
       await (async () => {
         for await (const tick of ticks()) seen.push(tick);
-      })().catch((error: unknown) => seen.push((error as RPCError).code));
+      })().catch((error: unknown) => seen.push(codeOf(error)));
       session.login("ada");
       seen.push(await inner());
       for await (const tick of ticks()) seen.push(tick);

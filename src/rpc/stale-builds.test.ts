@@ -40,7 +40,7 @@ describe("a call of a page of another build", () => {
     const error = check(`${build}.other-`);
     expect(error).toBeInstanceOf(RequestError);
     expect(error).toMatchObject({ code: "conflict", status: 409, details: { stale } });
-    expect((error as RequestError).headers).toEqual({ "x-build": SERVER_BUILD, connection: "close" });
+    expect(error).toHaveProperty("headers", { "x-build": SERVER_BUILD, connection: "close" });
   });
 
   it.each([

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { rotationWarnings, secretFingerprints } from "./keys.ts";
 
-const [A, B, C] = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array, Uint8Array];
+const secretOf = (byte: number) => new Uint8Array(32).fill(byte);
+const [A, B, C] = [secretOf(1), secretOf(2), secretOf(3)];
 
 /** Returns the first words of each note for an environment, while processes with other environments run. */
 function notesFor(secrets: readonly Uint8Array[], ...running: readonly (readonly Uint8Array[])[]): string[] {

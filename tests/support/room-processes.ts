@@ -2,7 +2,7 @@
  * Processes with a room of presence on one store, whose clock and faults a test controls.
  */
 import { vi } from "vitest";
-import { memory, type PresenceStore } from "../../src/backends/index.ts";
+import { type Bus, memory, type PresenceStore } from "../../src/backends/index.ts";
 import { PagePlaces } from "../../src/live/page-places.ts";
 import { PresenceRoom } from "../../src/live/presence-room.ts";
 import type { VerifiedPresence } from "../../src/live/presence-token.ts";
@@ -103,5 +103,8 @@ export async function advance(ms: number, ...processes: readonly Process[]): Pro
   }
 }
 
-/** Returns the store of a new bus in memory. */
-export const storeOf = () => memory().presence as PresenceStore;
+/** Returns the store of a bus: by default of a new one in memory. */
+export function storeOf({ presence }: Bus = memory()): PresenceStore {
+  if (presence) return presence;
+  throw new Error("The bus does not store who is present.");
+}

@@ -20,7 +20,8 @@ describe("explainBuildError", () => {
     });
     const explained = explainBuildError(buildFailed(rejected, unresolved), "/app");
     expect(explained).toBeInstanceOf(BuildError);
-    expect((explained as BuildError).message).toBe(
+    expect(explained).toHaveProperty(
+      "message",
       "src/a.server.ts:2:26\nNo rest parameter.\n\n2  |  server((...x) => x)\n\n" + "Could not resolve './b.ts'",
     );
   });
@@ -29,7 +30,7 @@ describe("explainBuildError", () => {
     const link = Object.assign(new ProjectError("public/a.txt is a link."), { plugin: "tsweb" });
     const explained = explainBuildError(buildFailed(link), "/app");
     expect(explained).toBeInstanceOf(BuildError);
-    expect((explained as BuildError).message).toBe("public/a.txt is a link.");
+    expect(explained).toHaveProperty("message", "public/a.txt is a link.");
   });
 
   it("returns a plugin's defect unchanged, with its stack, also beside a mistake", () => {
