@@ -11,7 +11,7 @@ const FILES = {
     import * as pages from "./pages.server.tsx";
     export default new App({ title: "Live", modules: [live, pages], rate: false });`,
   "src/live.server.ts": `
-    import { channel, publish, server } from "tsweb";
+    import { channel, type int, publish, server } from "tsweb";
     export const issue_feeds = server((names: string[]) => Promise.all(names.map((name) => channel(name))));
     export const publish_texts = server(async (room: string, texts: string[]) => {
       const settled = await Promise.allSettled(texts.map((text) => publish(room, text)));
@@ -26,6 +26,10 @@ const FILES = {
       return process.pid;
     });
     export const pid = server(() => process.pid);
+    export const slow_pid = server(async (ms: int) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return process.pid;
+    });
     export const used_bytes = server(() => {
       globalThis.gc(); // with --expose-gc
       const { heapUsed, external } = process.memoryUsage();

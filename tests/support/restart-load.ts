@@ -24,6 +24,13 @@ export interface LoadResult {
   readonly received: readonly (readonly string[])[];
 }
 
+/**
+ * How many more callers make calls that take long: so many that each process which stops has some in flight. Other calls take a
+ * millisecond or two, and hardly ever are in flight when a process ends too early.
+ */
+const SLOW_CALLERS = 8;
+const SLOW_CALL_MS = 500;
+
 /** The channel of a load; each that runs at the same time has its own. */
 let loads = 0;
 const nextRoom = () => `restarts ${++loads}`;
@@ -48,7 +55,11 @@ export class RestartLoad {
     this.#client = client;
     this.#room = room;
     this.#listeners = listeners;
-    this.#callers = [...Array.from({ length: callers }, () => this.#callRepeatedly(pauseMs)), this.#publish(pauseMs)];
+    this.#callers = [
+      ...Array.from({ length: callers }, () => this.#callRepeatedly("pid", {}, pauseMs)),
+      ...Array.from({ length: SLOW_CALLERS }, () => this.#callRepeatedly("slow_pid", { ms: SLOW_CALL_MS }, 0)),
+      this.#publish(pauseMs),
+    ];
   }
 
   /** Starts a load. The caller has to stop it. @param client is closed when it stops */
@@ -76,9 +87,9 @@ export class RestartLoad {
     return { calls: this.#calls, failures, published: this.#published, received };
   }
 
-  async #callRepeatedly(pauseMs: number): Promise<void> {
+  async #callRepeatedly(name: string, args: object, pauseMs: number): Promise<void> {
     while (!this.#isStopped) {
-      const pid = await this.#call<number>("pid", {});
+      const pid = await this.#call<number>(name, args);
       if (pid !== null) this.#pids.add(pid);
       if (pauseMs > 0) await pause(pauseMs * (0.5 + Math.random()));
     }
