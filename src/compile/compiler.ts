@@ -140,6 +140,11 @@ export class Compiler {
     checkInlinedFiles(resolved);
   }
 
+  /** Returns whether an environment is that of the server in a build. */
+  isServerBuild({ name }: Pick<Environment, "name">): boolean {
+    return !this.isDev && !this.isTest && name !== "client";
+  }
+
   private isBrowser(context: HookContext): boolean {
     return context.environment.name === "client" && !this.isTest;
   }

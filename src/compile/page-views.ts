@@ -206,3 +206,12 @@ const OWN_FOLDER = normalizePath(fileURLToPath(new URL("..", import.meta.url)));
 export function isPackageModule(file: string): boolean {
   return isInNodeModules(file) || file.startsWith(OWN_FOLDER);
 }
+
+/**
+ * Match the ids of the files of {@link isPackageModule}, queries included. As a filter of a hook, they save the call of
+ * JavaScript for each of these modules, which are most modules of a build.
+ */
+export const PACKAGE_MODULES: readonly RegExp[] = [
+  /^[^?#]*[\\/]node_modules[\\/]/,
+  new RegExp(`^${OWN_FOLDER.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`),
+];

@@ -6,7 +6,9 @@ import { ssrExportAllKey } from "vite/module-runner";
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
 import { type CompileOptions, Compiler } from "./compiler.ts";
 import { refresh } from "./hot-update.ts";
+import { PACKAGE_MODULES } from "./page-views.ts";
 import { unsupportedSyntax, usingDeclarations } from "./runtime-syntax.ts";
+import { STYLE_SHEET } from "./style-sheets.ts";
 import { isInNodeModules, stripQuery } from "./syntax/index.ts";
 import { tsconfigPaths } from "./tsconfig-paths.ts";
 import { isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
@@ -57,7 +59,7 @@ function loadedTexts(compiler: Compiler): Plugin {
     sharedDuringBuild: true,
     load: {
       order: "post",
-      filter: { id: { include: /\.(?:[cm]?[jt]sx?|css)$/i, exclude: [/[\0?]/, /[\\/]node_modules[\\/]/] } },
+      filter: { id: { include: /\.(?:[cm]?[jt]sx?|css)$/i, exclude: [/[\0?]/, ...PACKAGE_MODULES] } },
       handler(id) {
         return compiler.loadText(this, id);
       },
@@ -73,17 +75,8 @@ export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegist
 
 /** @param workers creates the plugins of web workers: Vite bundles those without the other plugins */
 function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: () => Plugin[]): CompilePlugin {
-  return {
+  const hooks = {
     name: PLUGIN_NAME,
-    enforce: "pre",
-    api: recorder,
-    sharedDuringBuild: true,
-    config: (user, env) => viteConfig(user, env, workers),
-    configResolved: (resolved) => compiler.configure(resolved),
-    configureServer: (server) => compiler.configureServer(server),
-    // tsweb dev also calls this hook, after imports that were not found.
-    perEnvironmentWatchChangeDuringDev: true,
-    watchChange: (file, { event }) => compiler.filesChanged(event === "update" ? file : undefined),
     resolveId: {
       order: "pre",
       handler(source, importer, options) {
@@ -92,14 +85,9 @@ function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: ()
         return "scan" in options && options.scan ? resolved.catch(() => ({ id: source, external: true })) : resolved;
       },
     },
-    load: {
-      order: "pre",
-      handler(id) {
-        return compiler.load(this, id);
-      },
-    },
     transform: {
       order: "pre",
+      filter: { id: { exclude: [...PACKAGE_MODULES] } },
       handler(code, id) {
         return compiler.transform(this, code, id);
       },
@@ -108,6 +96,27 @@ function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: ()
     buildStart: () => compiler.checkPublicFiles(),
     // Also in the server's build: its assets are moved to the browser's files.
     generateBundle: (_options, bundle) => compiler.checkEmittedAssets(bundle),
+  } satisfies Plugin;
+  // Of the server's imports, only those of style sheets are checked, and nothing is loaded in place of its modules.
+  const serverBuild: Plugin = { ...hooks, resolveId: { ...hooks.resolveId, filter: { id: STYLE_SHEET } } };
+  return {
+    ...hooks,
+    enforce: "pre",
+    api: recorder,
+    sharedDuringBuild: true,
+    applyToEnvironment: (environment) => (compiler.isServerBuild(environment) ? serverBuild : true),
+    config: (user, env) => viteConfig(user, env, workers),
+    configResolved: (resolved) => compiler.configure(resolved),
+    configureServer: (server) => compiler.configureServer(server),
+    // tsweb dev also calls this hook, after imports that were not found.
+    perEnvironmentWatchChangeDuringDev: true,
+    watchChange: (file, { event }) => compiler.filesChanged(event === "update" ? file : undefined),
+    load: {
+      order: "pre",
+      handler(id) {
+        return compiler.load(this, id);
+      },
+    },
     hotUpdate(update) {
       return compiler.hotUpdate(this.environment, update);
     },

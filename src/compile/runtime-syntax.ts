@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { Script } from "node:vm";
 import { type Plugin, parseAst, transformWithOxc } from "vite";
-import { isPackageModule } from "./page-views.ts";
+import { PACKAGE_MODULES } from "./page-views.ts";
 import {
   CompileError,
   isInNodeModules,
@@ -29,10 +29,10 @@ export function unsupportedSyntax(): Plugin {
     enforce: "post",
     sharedDuringBuild: true,
     transform: {
-      filter: { code: MAY_BE_UNSUPPORTED },
+      filter: { id: { exclude: [/^\0/, ...PACKAGE_MODULES] }, code: MAY_BE_UNSUPPORTED },
       handler(code, id) {
         const file = stripQuery(id);
-        if (!isScript(file) || id.startsWith("\0") || isPackageModule(file)) return null;
+        if (!isScript(file)) return null;
         rejectUnsupportedSyntax(code, () => ({ file, code: readFileSync(file, "utf8") }));
         return null;
       },

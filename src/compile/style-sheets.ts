@@ -20,7 +20,7 @@ import {
   stripQuery,
 } from "./syntax/index.ts";
 
-const STYLE_SHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/i;
+export const STYLE_SHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/i;
 
 /** Returns whether a file is a style sheet, by its extension. */
 export function isStyleSheet(file: string): boolean {
