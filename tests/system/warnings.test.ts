@@ -1,4 +1,5 @@
 /** The warnings of `tsweb build` and `tsweb dev` about what has no effect, each of which is printed once. */
+import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runTsweb, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -25,6 +26,7 @@ beforeAll(() => {
     "src/style.css":
       "p { color: red }\nbody { background: url(/missing.png) }\nh1 { background: url(/images/a.png) }\n",
     "src/shop.css": 'h2 { background: url("/logo.png") url(/missing.png) }\n',
+    "src/unused.server.ts": "await Promise.resolve();\n",
     "public/logo.png": "x",
     "public/index.html": "<h1>Shop</h1>",
   });
@@ -46,6 +48,15 @@ it("a build names public/index.html, each line of a style sheet with the URL of 
   await build();
 });
 
+it("a build writes the server as several files, although a server module that is not imported awaits", () => {
+  expect(serverFiles().length).toBeGreaterThan(1);
+});
+
+/** Returns the files of the built server that have source maps: those that are bundled. */
+function serverFiles(): string[] {
+  return readdirSync(project.file("dist")).filter((name) => name.endsWith(".mjs.map"));
+}
+
 it("the development server names public/index.html at its start, and a variable that is not set", async () => {
   const server = await startDev(project.dir);
   const page = await fetch(server.address);
@@ -59,11 +70,14 @@ it("a build that writes the server as one file prints each warning once", async 
   project.edit("src/app.tsx", "export default", "const layout = () => <p>Shop</p>;\nexport default");
   project.write(
     "src/pages.server.tsx",
-    `${project.read("src/pages.server.tsx")}export const loaded = await import("./later.ts");\n`,
+    `${project.read("src/pages.server.tsx")}export { loaded } from "./loaded.ts";\n`,
   );
+  project.write("src/loaded.ts", 'export const loaded = await import("./later.ts");\n');
   project.write("src/later.ts", "export const later = 1;\n");
+  project.write("src/unused.server.ts", "");
   project.edit("vite.config.ts", "{", "{ server: { port: 4000 }, build: { outDir: 'out' },");
   const output = await build();
   expect(output.split("has no parameter `children`")).toHaveLength(2);
   expect(output.split("build.outDir has no effect in tsweb.")).toHaveLength(2);
+  expect(serverFiles()).toEqual(["app.mjs.map"]);
 });

@@ -6,7 +6,7 @@ import type { InlineConfig, ManifestChunk, Plugin, Manifest as ViteManifest } fr
 import { type BuildRegistry, isServerModule, type StubUse } from "../../compile/index.ts";
 import type { ViewAsset } from "../../pages/index.ts";
 import type { Manifest } from "../../server/index.ts";
-import { appStyleSheets, type ModuleGraph, sharedModules, styleSheetsOf } from "../modules/index.ts";
+import { appStyleSheets, sharedModules, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { type BuiltFiles, readBuiltFiles } from "../sizes/index.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
@@ -43,33 +43,13 @@ interface FinishedServerBuild {
 export function browserInputs(root: string, entry: string, { graph, registry }: FinishedServerBuild): BrowserInputs {
   const pageModules = graph.modules.filter((id) => isServerModule(id, root));
   const views = [...new Set(registry.views().map(({ file }) => join(root, file)))];
-  const ownGraph = withoutImportsOfTsweb(root, graph);
   const isView = (id: string) => views.includes(id);
   return {
     views,
-    shared: sharedModules(views, ownGraph),
-    styles: Object.fromEntries(
-      pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, ownGraph, { isView })]),
-    ),
-    appStyles: appStyleSheets(entry, { root, graph: ownGraph, isView }),
+    shared: sharedModules(views, graph),
+    styles: Object.fromEntries(pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, graph, { isView })])),
+    appStyles: appStyleSheets(entry, { root, graph, isView }),
     hasCompat: graph.modules.some((id) => COMPAT_MODULE.test(id)),
-  };
-}
-
-/**
- * Returns the graph without the imports of tsweb's own modules: the server's version of `view` imports Preact's hooks. They
- * import no style sheets either, so that the search for those of each page need not visit all modules of tsweb.
- */
-function withoutImportsOfTsweb(root: string, { imports, dynamicImports }: ModuleGraph): ModuleGraph {
-  const distFolders = ownDistFolders(root);
-  const known = new Map<string, readonly string[]>();
-  return {
-    dynamicImports,
-    imports(id) {
-      const found = known.get(id) ?? (chunkGroupOf(id, distFolders) ? [] : imports(id));
-      known.set(id, found);
-      return found;
-    },
   };
 }
 

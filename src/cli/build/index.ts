@@ -29,7 +29,7 @@ import {
   readIncludePatterns,
   readPackageOptions,
 } from "./package-options.ts";
-import { copyNativePackages, type ServerBuildOptions, serverBuild, writeServer } from "./server.ts";
+import { copyNativePackages, type ServerBuildOptions, seemsToAwaitAtLoad, serverBuild, writeServer } from "./server.ts";
 import { mayHaveStaticPages, writeStaticPages } from "./static-pages.ts";
 
 export { packageOptionsProblem } from "./package-options.ts";
@@ -193,10 +193,11 @@ async function buildServer(input: ServerInput) {
     if (!printed.has(message)) console.warn(`\n  ${message}`);
     printed.add(message);
   };
-  const first = await runServerBuild(input, { plugins, warn, isOneFile: false });
+  const isOneFile = await seemsToAwaitAtLoad(input.root);
+  const first = await runServerBuild(input, { plugins, warn, isOneFile });
   // With the same plugins, so that no warning is printed again.
-  const { server, references } = first.server.needsOneFile()
-    ? await runServerBuild(input, { plugins, warn, isOneFile: true })
+  const { server, references } = first.server.mustBeRepeated()
+    ? await runServerBuild(input, { plugins, warn, isOneFile: !isOneFile })
     : first;
   return { plugins, registry, server, references };
 }

@@ -5,11 +5,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FullTracePackages, NodeNativePackages } from "nf3/db";
 import { type InlineConfig, type Plugin, parseAst, type Rolldown } from "vite";
-import { packageFolder, readPackageJson } from "../../compile/index.ts";
+import { isServerModule, packageFolder, readPackageJson } from "../../compile/index.ts";
 import { projectName } from "../../config/index.ts";
 import type { Manifest } from "../../server/index.ts";
 import type { FixedOptions } from "../errors/index.ts";
-import type { ModuleGraph } from "../modules/index.ts";
+import { type ModuleGraph, readSourceFiles } from "../modules/index.ts";
 import { isOwnModule, ownDistFolders } from "./chunk-groups.ts";
 import { hashedNames } from "./kept-assets.ts";
 
@@ -26,12 +26,12 @@ interface ServerBuild {
   readonly plugin: Plugin;
   graph(): ServerGraph;
   /**
-   * Returns whether the build must be repeated as one file, because a module awaits something while it is loaded. Nothing
-   * was written then. Otherwise, the modules that a part shares with such a file would be in a third file, which runs first:
-   * before the modules that are imported before them.
+   * Returns whether the build must be repeated with the other value of `isOneFile`: a server is one file if one of its modules
+   * awaits something while it is loaded. Nothing was written then. In several files, the modules that a part shares with such a
+   * module would be in a third file, which runs first: before the modules that are imported before them.
    */
-  needsOneFile(): boolean;
-  /** Returns whether the application module was parsed and has no default export. */
+  mustBeRepeated(): boolean;
+  /** Returns whether all modules were parsed, and the application module has no default export. */
   lacksDefaultExport(): boolean;
   /** Returns the names of the packages that load compiled code and cannot be bundled, by the path of the imported file. */
   nativePackages(): ReadonlyMap<string, string>;
@@ -66,7 +66,7 @@ export interface ServerBuildOptions {
  * loaded by `import()`, such as the clients of Redis and NATS.
  */
 export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptions): ServerBuild {
-  let needsOneFile = false;
+  let mustBeRepeated = false;
   const imports = new Map<string, Pick<Rolldown.ModuleInfo, "importedIds" | "dynamicallyImportedIds">>();
   let lacksDefaultExport = false;
   let hasAssetUrls = false;
@@ -79,42 +79,52 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
   const plugin: Plugin = {
     name: "tsweb:server-build",
     enforce: "pre",
-    async resolveId(source, importer, { kind }) {
-      if (source === ENTRY) return ENTRY;
-      if (source === MANIFEST) return { id: MANIFEST, external: true };
-      const name = importer ? nativePackageName(source, importer) : undefined;
-      const resolved = name && (await this.resolve(source, importer, { kind }));
-      if (!name || !resolved) return undefined;
-      nativePackages.set(resolved.id, name);
-      return { id: source, external: true };
+    // The filters of these hooks save the call of JavaScript for most of the hundreds of modules and imports.
+    resolveId: {
+      filter: { id: { include: /^[^./\\]/, exclude: /^node:/ } },
+      async handler(source, importer, { kind }) {
+        if (source === ENTRY) return ENTRY;
+        if (source === MANIFEST) return { id: MANIFEST, external: true };
+        const name = importer ? nativePackageName(source, importer) : undefined;
+        const resolved = name && (await this.resolve(source, importer, { kind }));
+        if (!name || !resolved) return undefined;
+        nativePackages.set(resolved.id, name);
+        return { id: source, external: true };
+      },
     },
-    load(id) {
-      if (id === ENTRY) {
-        return `export { default } from ${JSON.stringify(entry)};\nexport { serve } from "tsweb/node";`;
-      }
-      if (id === BUILD_INFO_MODULE) {
-        const name = JSON.stringify(projectName(root) ?? "");
-        return `export const builtName = ${name};\nexport const builtFolder = import.meta.dirname;`;
-      }
-      return id === MANIFEST_MODULE ? `export { buildManifest } from ${JSON.stringify(MANIFEST)};` : undefined;
+    load: {
+      filter: { id: /^virtual:|[\\/]build-(?:info|manifest)\.js$/ },
+      handler(id) {
+        if (id === ENTRY) {
+          return `export { default } from ${JSON.stringify(entry)};\nexport { serve } from "tsweb/node";`;
+        }
+        if (id === BUILD_INFO_MODULE) {
+          const name = JSON.stringify(projectName(root) ?? "");
+          return `export const builtName = ${name};\nexport const builtFolder = import.meta.dirname;`;
+        }
+        return id === MANIFEST_MODULE ? `export { buildManifest } from ${JSON.stringify(MANIFEST)};` : undefined;
+      },
     },
-    moduleParsed({ id, exports }) {
-      if (id === entry) lacksDefaultExport = !exports.includes("default");
+    buildEnd(error) {
+      if (!error) lacksDefaultExport = !this.getModuleInfo(entry)?.exports.includes("default");
     },
     generateBundle: {
       order: "post",
       handler(options, bundle) {
         const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
-        const awaitsAtLoad = (id: string) =>
-          !isOwnModule(id, distFolders) && hasTopLevelAwait(this.getModuleInfo(id)?.code ?? "");
-        needsOneFile = chunks.length > 1 && [...this.getModuleIds()].some(awaitsAtLoad);
-        if (needsOneFile) for (const name of Object.keys(bundle)) delete bundle[name];
+        let awaitsAtLoad = false;
+        for (const id of this.getModuleIds()) {
+          // Modules of tsweb await nothing. Their imports are left out: they import no style sheets, and the views' version of a
+          // module imports other modules than that of the server.
+          const info = isOwnModule(id, distFolders) ? null : this.getModuleInfo(id);
+          const { importedIds = [], dynamicallyImportedIds = [], code } = info ?? {};
+          imports.set(id, { importedIds, dynamicallyImportedIds });
+          awaitsAtLoad ||= hasTopLevelAwait(code ?? "");
+        }
+        mustBeRepeated = isOneFile ? !awaitsAtLoad : awaitsAtLoad && chunks.length > 1;
+        if (mustBeRepeated) for (const name of Object.keys(bundle)) delete bundle[name];
         hasAssetUrls = chunks.some(({ code }) => code.includes(assetBase));
         hashed = hashedNames(bundle, options);
-        for (const id of this.getModuleIds()) {
-          const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {};
-          imports.set(id, { importedIds, dynamicallyImportedIds });
-        }
         moveAssets(bundle, assets);
       },
     },
@@ -128,7 +138,7 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
       imports: (id) => imports.get(id)?.importedIds ?? [],
       dynamicImports: (id) => imports.get(id)?.dynamicallyImportedIds ?? [],
     }),
-    needsOneFile: () => needsOneFile,
+    mustBeRepeated: () => mustBeRepeated,
     lacksDefaultExport: () => lacksDefaultExport,
     nativePackages: () => nativePackages,
     assets: () => assets,
@@ -179,6 +189,17 @@ function serverConfig(root: string, isOneFile: boolean): InlineConfig {
     ssr: { noExternal: true },
   };
 }
+
+/**
+ * Returns whether a server module of the project seems to await something while it is loaded, by the start of a line. If this is
+ * wrong, the server is built twice.
+ */
+export async function seemsToAwaitAtLoad(root: string): Promise<boolean> {
+  const files = await readSourceFiles(root);
+  return files.some(({ file, text }) => isServerModule(file, root) && LINE_WITH_AWAIT.test(text));
+}
+
+const LINE_WITH_AWAIT = /^(?:export )?(?:(?:const|let|var) [^=\n]*= )?await\b/m;
 
 /**
  * Returns whether a module awaits something while it is loaded. When unsure, it returns `true`: for code that cannot be

@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { hasTopLevelAwait } from "./server.ts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TemporaryFolder } from "#test/temporary-folder";
+import { hasTopLevelAwait, seemsToAwaitAtLoad } from "./server.ts";
 
 describe("a module awaits while it is loaded", () => {
   it.each([
@@ -34,4 +37,26 @@ describe("a module does not await while it is loaded", () => {
     "exports.start = start; async function start() { await g(); }",
     "Object.defineProperty(exports, '__esModule', { value: true });\nasync function start() { await g(); }",
   ])("in %s", (code) => expect(hasTopLevelAwait(code)).toBe(false));
+});
+
+describe("a project seems to await while it is loaded", () => {
+  let folder: TemporaryFolder;
+  beforeAll(() => {
+    folder = new TemporaryFolder("await");
+  });
+  afterAll(() => folder.remove());
+
+  it.each([
+    [true, "db.server.ts", "await migrate(db);"],
+    [true, "pages.server.tsx", 'import "./a.ts";\nexport const db: Database = await open();'],
+    [false, "pages.server.tsx", "export const f = async () => await g();\n  await h;\nconst a = 1; // await b"],
+    [false, "scripts/seed.ts", "await seed();"],
+    [false, "db.server.test.ts", "await migrate(db);"],
+  ])("%s for %s: %s", async (expected, name, text) => {
+    const root = join(folder.path, `${expected}-${name}`);
+    const file = join(root, "src", name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    expect(await seemsToAwaitAtLoad(root)).toBe(expected);
+  });
 });

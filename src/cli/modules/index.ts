@@ -134,19 +134,24 @@ const DYNAMIC_IMPORT = /\bimport\(\s*(?:\/\*.*?\*\/\s*)?["'`]([^"'`\n]+)["'`]\s*
  * too: it applies from when the script imports it.
  */
 export function emptyStyleSheets(): Plugin[] {
-  const isPlainSheet = (source: string) => STYLE_SHEET.test(source) && !CSS_MODULE.test(source);
   const isBrowser: Plugin["applyToEnvironment"] = (environment) => environment.name === "client";
   return [
     {
       name: "tsweb:style-sheets",
       enforce: "pre",
       applyToEnvironment: isBrowser,
-      resolveId(source, importer, { kind }) {
-        // A sheet that another sheet imports, and one that is an input of the build, are kept.
-        const isScriptImport = importer !== undefined && !STYLE_SHEET.test(importer);
-        return isPlainSheet(source) && isScriptImport && kind !== "dynamic-import" ? EMPTY : undefined;
+      resolveId: {
+        filter: { id: { include: STYLE_SHEET, exclude: CSS_MODULE } },
+        handler(_source, importer, { kind }) {
+          // A sheet that another sheet imports, and one that is an input of the build, are kept.
+          const isScriptImport = importer !== undefined && !STYLE_SHEET.test(importer);
+          return isScriptImport && kind !== "dynamic-import" ? EMPTY : undefined;
+        },
       },
-      load: (id) => (id === EMPTY ? "" : undefined),
+      load: {
+        filter: { id: new RegExp(`^${EMPTY}$`) },
+        handler: () => "",
+      },
       hotUpdate({ file, modules }) {
         // A view that imports a CSS module replaces it by itself. The linked sheet accepts no update and would reload
         // the page.
@@ -162,7 +167,7 @@ export function emptyStyleSheets(): Plugin[] {
       applyToEnvironment: isBrowser,
       transform(code) {
         const marked = code.replace(DYNAMIC_IMPORT, (text: string, url: string) =>
-          isPlainSheet(url) ? text.replace(url, `${url}${ON_DEMAND}`) : text,
+          STYLE_SHEET.test(url) && !CSS_MODULE.test(url) ? text.replace(url, `${url}${ON_DEMAND}`) : text,
         );
         return marked === code ? null : { code: marked, map: null }; // the lines stay the same
       },
