@@ -190,13 +190,21 @@ describe("a server-only file in the folder of public files", () => {
 
 describe("a build for the server fails on", () => {
   test.each([
-    ["an asset that is server-only", 'import url from "./data.server.json?url";\nexport const u = url;'],
-    ["an image that is server-only", 'import url from "./icon.server.svg";\nexport const u = url;'],
-    ["a style sheet that is server-only", 'import "./style.server.css";'],
-    ["a style sheet with a link to a server-only file", 'import "./linked.css";'],
-  ])("%s, because browsers receive it", async (_title, text) => {
+    [
+      "an asset that is server-only",
+      'import url from "./data.server.json?url";\nexport const u = url;',
+      /cannot be an asset/,
+    ],
+    [
+      "an image that is server-only",
+      'import url from "./icon.server.svg";\nexport const u = url;',
+      /cannot be an asset/,
+    ],
+    ["a style sheet that is server-only", 'import "./style.server.css";', /cannot be a style sheet/],
+    ["a style sheet with a link to a server-only file", 'import "./linked.css";', /cannot be a style sheet/],
+  ])("%s, because browsers receive it", async (_title, text, problem) => {
     const project = projectOf({ files: { "src/pages.server.tsx": text } });
-    expect((await buildFailure(project.buildServer("src/pages.server.tsx"))).message).toMatch(/is server-only/);
+    expect((await buildFailure(project.buildServer("src/pages.server.tsx"))).message).toMatch(problem);
   });
 
   test("nothing that stays on the server: a text and JSON", async () => {
