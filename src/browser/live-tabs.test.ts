@@ -6,7 +6,8 @@
 import type { Script } from "node:vm";
 import fc from "fast-check";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { compileTabs, FakeBrowser, type FakeListener, type FakeTab } from "#test/fake-browser";
+import { compileTabs } from "#test/compile-tabs";
+import { FakeBrowser, type FakeListener, type FakeTab } from "#test/fake-browser";
 
 const CHANNELS = ["a", "b", "c"] as const;
 /** How many sequences of hand-overs are tried. */
@@ -14,7 +15,6 @@ const RUNS = Number(process.env.TABS_RUNS ?? 60);
 
 let script: Script;
 let browser: FakeBrowser;
-
 beforeAll(async () => {
   script = await compileTabs();
 });

@@ -2,30 +2,10 @@
  * A browser with several tabs in one process: each tab runs the code of the browser in a realm of its own. Locks and channels of
  * broadcasts are models of the browser's, and so is the server, which publishes numbers. The test has to use fake timers.
  */
-import { fileURLToPath } from "node:url";
-import { createContext, Script } from "node:vm";
-import { build, type Rolldown } from "vite";
+import { createContext, type Script } from "node:vm";
 import type { subscribe } from "../../src/browser/subscribe.ts";
 import { formatFeedText, parseFeedText } from "../../src/protocol/index.ts";
-
-/** Compiles the code of a tab. */
-export async function compileTabs(): Promise<Script> {
-  const entry = fileURLToPath(new URL("../../src/browser/subscribe.ts", import.meta.url));
-  const built = await build({
-    configFile: false,
-    logLevel: "silent",
-    define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [
-      {
-        name: "chunk",
-        transform: (code) => code.replace(/import\("[^"]+live-tabs[^"]+"\)/, "loadChunk().then(() => $&)"),
-      },
-    ],
-    build: { write: false, minify: false, lib: { entry, formats: ["iife"], name: "page" } },
-  });
-  const [{ output }] = built as Rolldown.RolldownOutput[] as [Rolldown.RolldownOutput]; // of a library with one format
-  return new Script(`${output[0].code};page`);
-}
+import { FakeLocks, type LockCallback } from "./fake-locks.ts";
 
 /** A subscription of a tab, with the numbers that it received. */
 export interface FakeListener {
@@ -39,70 +19,6 @@ export interface FakeListener {
 }
 
 type Task = () => void;
-
-interface LockRequest {
-  readonly tab: FakeTab;
-  readonly callback: (lock: object | null) => unknown;
-  readonly reject: (error: DOMException) => void;
-  readonly resolve: (value: unknown) => void;
-}
-
-/** The locks of a browser, by name. The first request of a queue holds the lock. */
-class FakeLocks {
-  readonly #queues = new Map<string, LockRequest[]>();
-
-  /** The tab that holds a lock. */
-  holder(name: string): FakeTab | undefined {
-    return this.#queues.get(name)?.[0]?.tab;
-  }
-
-  request(tab: FakeTab, name: string, options: LockOptions, callback: LockRequest["callback"]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const queue = this.#queues.get(name) ?? [];
-      this.#queues.set(name, queue);
-      const request = { tab, callback, resolve, reject };
-      const abort = (message: string) => new DOMException(message, "AbortError");
-      if (options.steal) {
-        const robbed = queue.shift();
-        queue.unshift(request);
-        robbed?.tab.run(() => robbed.reject(abort("The lock was stolen.")));
-        this.#grant(name, request);
-        return;
-      }
-      if (options.ifAvailable && queue[0]) {
-        tab.run(() => resolve(callback(null)));
-        return;
-      }
-      options.signal?.addEventListener("abort", () => {
-        if (queue.indexOf(request) < 1) return; // held
-        queue.splice(queue.indexOf(request), 1);
-        reject(abort("The request was aborted."));
-      });
-      queue.push(request);
-      if (queue.length === 1) this.#grant(name, request);
-    });
-  }
-
-  /** Releases everything of a tab that has ended. */
-  release(tab: FakeTab): void {
-    for (const [name, queue] of this.#queues) {
-      const first = queue[0];
-      queue.splice(0, queue.length, ...queue.filter((request) => request.tab !== tab));
-      if (queue[0] && queue[0] !== first) this.#grant(name, queue[0]);
-    }
-  }
-
-  #grant(name: string, request: LockRequest): void {
-    request.tab.run(async () => {
-      const queue = this.#queues.get(name) ?? [];
-      if (queue[0] !== request) return; // stolen, or the tab has ended
-      request.resolve(await request.callback({}));
-      if (queue[0] !== request) return;
-      queue.shift();
-      if (queue[0]) this.#grant(name, queue[0]);
-    });
-  }
-}
 
 /** A stream that is open. */
 interface FakeStream {
@@ -124,7 +40,7 @@ export interface FakeBrowserOptions {
 export class FakeBrowser {
   readonly #script: Script;
   readonly options: FakeBrowserOptions;
-  readonly locks = new FakeLocks();
+  readonly locks = new FakeLocks<FakeTab>();
   readonly tabs: FakeTab[] = [];
   readonly channels = new Set<FakeChannel>();
   readonly counts = new Map<string, number>();
@@ -425,7 +341,7 @@ export class FakeTab {
     const openedAt = performance.now();
     const pageData = JSON.stringify({ base: "", views: [], tag: browser.signIn });
     const locks = {
-      request: (name: string, options: LockOptions, callback: LockRequest["callback"]) =>
+      request: (name: string, options: LockOptions, callback: LockCallback) =>
         browser.locks.request(this, name, options, callback),
     };
     class BroadcastChannel extends FakeChannel {

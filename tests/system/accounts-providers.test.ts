@@ -2,130 +2,33 @@
  * "Continue with …" of the accounts example, built, against a certified OpenID Connect provider and a server that does what
  * GitHub does, and attacks on it.
  */
-import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { AccountsUser } from "#test/accounts-user";
-import type { ExampleCopy } from "#test/copy-example";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "#test/free-port";
-import { type GitHubServer, startGitHub } from "#test/github-server";
-import { type RunningProvider, startIdentityProvider } from "#test/identity-provider";
 import { type RunningServer, runScript } from "#test/run-tsweb";
-import { issue_magic_token } from "../../src/auth/index.ts";
-import { copyAccounts, serveAccounts } from "../browser/accounts-app.ts";
+import { serveAccounts } from "../browser/accounts-app.ts";
+import { describeCallbacks } from "./provider-callbacks.ts";
+import {
+  app,
+  COOKIE,
+  copy,
+  env,
+  expectRefused,
+  FAILED,
+  github,
+  numUsers,
+  PASSWORD,
+  provider,
+  User,
+  useProviders,
+  visitApplication,
+} from "./providers-app.ts";
 
-const SECRET = randomBytes(32).toString("hex");
-const PASSWORD = "analytical engine";
-const COOKIE = "accounts_provider";
-const FAILED = "/sign-in/failed?reason=";
-
-let copy: ExampleCopy;
-let app: RunningServer;
-let provider: RunningProvider;
-let github: GitHubServer;
-let env: Record<string, string>;
-let numUsers = 0;
-
-beforeAll(async () => {
-  copy = copyAccounts();
-  const PORT = String(await freePort());
-  const callback = (id: string) => `http://localhost:${PORT}/sign-in/${id}/callback`;
-  provider = await startIdentityProvider({ redirect: callback("oidc") });
-  github = await startGitHub(callback("github"));
-  env = {
-    PORT,
-    WEB_AUTH_SECRET: SECRET,
-    WEB_TRUST_PROXY: "1",
-    WEB_DATA_DIR: join(copy.dir, "data"),
-    OIDC_ISSUER: provider.issuer,
-    OIDC_CLIENT_ID: provider.client.id,
-    OIDC_CLIENT_SECRET: provider.client.secret,
-    OIDC_NAME: "Example",
-    GITHUB_CLIENT_ID: github.client.id,
-    GITHUB_CLIENT_SECRET: github.client.secret,
-    GITHUB_URL: github.address,
-    GITHUB_API_URL: `${github.address}/api`,
-  };
-  app = await serveAccounts(copy, env);
-});
-
-afterAll(async () => {
-  await app?.stop();
-  await Promise.all([provider?.close(), github?.close()]);
-  copy?.remove();
-});
-
-/** A user of the application and of both providers. */
-class User extends AccountsUser {
-  readonly login: string;
-
-  constructor(address = app.address) {
-    super(address, ++numUsers);
-    this.login = `user-${numUsers}`;
-    this.setProfile({});
-  }
-
-  /** Sets what the OpenID Connect provider says about the user. By default, it has verified the user's address. */
-  setProfile(claims: object): void {
-    provider.profiles.set(this.login, { name: "Ada Lovelace", email: this.email, email_verified: true, ...claims });
-  }
-
-  /** Opens the link to a provider. Returns the URL of the provider's sign-in page. */
-  async start(id: string, query = ""): Promise<URL> {
-    const { status, location } = await this.get(`/sign-in/${id}${query}`);
-    expect([status, location]).toEqual([303, expect.any(String)]);
-    return new URL(location ?? "", "http://app.invalid");
-  }
-
-  /** Signs in at the OpenID Connect provider. Returns the path of the callback, which is not opened yet. */
-  async callbackOf(authorizationUrl: URL): Promise<string> {
-    const { pathname, search } = new URL(await provider.signIn(authorizationUrl.href, this.login));
-    return pathname + search;
-  }
-
-  /** Continues with the OpenID Connect provider. Returns the response to the callback. */
-  async continueWithOidc(query = "") {
-    return this.get(await this.callbackOf(await this.start("oidc", query)));
-  }
-
-  /** Continues with the server that does what GitHub does. */
-  async continueWithGitHub(change: (callback: URL) => void = () => undefined) {
-    const { status, headers } = await fetch(await this.start("github"), { redirect: "manual" });
-    expect(status).toBe(302);
-    const callback = new URL(headers.get("location") ?? "");
-    change(callback);
-    return this.get(callback.pathname + callback.search);
-  }
-
-  register(password = PASSWORD) {
-    return this.call("register", { email: this.email, name: "Ada", password });
-  }
-
-  /** Returns the address of the signed-in user, `null` if the user is signed out. */
-  async signedInAs(): Promise<string | null> {
-    const { status, text } = await this.get("/account");
-    return status === 200 ? (/<dd>([^<]+@[^<]+)<\/dd>/.exec(text)?.[1] ?? "no address") : null;
-  }
-
-  /** Opens the link that confirms the address, and presses its button. */
-  async confirmAddress(): Promise<void> {
-    expect(await this.call("send_confirmation", {})).toMatchObject({ status: 200 });
-    const mail = new RegExp(`Mail to ${this.email}: Confirm your address\n\n.*\n\\S+token=(\\S+)`);
-    await expect.poll(() => app.output()).toMatch(mail);
-    const [, token] = mail.exec(app.output()) ?? [];
-    expect(await this.call("confirm_address", { token })).toMatchObject({ status: 200 });
-  }
-}
-
-/** Expects that a callback has failed, and has signed nobody in. */
-async function expectRefused(user: User, { location }: { location: string | null }, reason: string): Promise<void> {
-  expect(location).toBe(FAILED + reason);
-  expect(await user.signedInAs()).toBeNull();
-  const { status, text } = await user.get(FAILED + reason);
-  expect([status, text]).toEqual([200, expect.stringContaining("You are not signed in")]);
-}
+useProviders();
+describeCallbacks();
 
 describe("Continue with a provider of OpenID Connect", () => {
   it("creates an account with a confirmed address, and signs the same user in again", async () => {
@@ -322,7 +225,7 @@ describe("an existing account", () => {
 
   it("is created once by two concurrent callbacks of one user, of which one may have to be tried again", async () => {
     const ada = new User();
-    const other = new AccountsUser(app.address, ++numUsers);
+    const other = visitApplication();
     const first = await ada.callbackOf(await ada.start("oidc"));
     const { location } = await other.get("/sign-in/oidc");
     const second = new URL(await provider.signIn(location ?? "", ada.login));
@@ -337,155 +240,13 @@ describe("an existing account", () => {
   });
 });
 
-describe("a callback", () => {
-  it("is refused in a browser that has not started the sign-in (login CSRF)", async () => {
-    const [mallory, ada] = [new User(), new User()];
-    const callback = await mallory.callbackOf(await mallory.start("oidc"));
-    await expectRefused(ada, await ada.get(callback), "expired"); // without a cookie
-    await ada.start("oidc");
-    await expectRefused(ada, await ada.get(callback), "expired"); // with the state of another sign-in
-  });
-
-  it("of another site does not end the sign-in that the user has started", async () => {
-    const [mallory, ada] = [new User(), new User()];
-    const callback = await ada.callbackOf(await ada.start("oidc"));
-    await ada.get(await mallory.callbackOf(await mallory.start("oidc")));
-    expect(await ada.get(callback)).toMatchObject({ location: "/account" });
-  });
-
-  it("is refused when it is used again, also with the cookie of before", async () => {
-    const ada = new User();
-    const callback = await ada.callbackOf(await ada.start("oidc"));
-    const cookie = ada.cookies.get(COOKIE) ?? "";
-    expect(await ada.get(callback)).toMatchObject({ location: "/account" });
-    ada.cookies.clear();
-    await expectRefused(ada, await ada.get(callback), "expired");
-    ada.cookies.set(COOKIE, cookie);
-    await expectRefused(ada, await ada.get(callback), "expired");
-  });
-
-  it("signs in once if it is opened several times at once", async () => {
-    const ada = new User();
-    const callback = await ada.callbackOf(await ada.start("oidc"));
-    const cookie = `${COOKIE}=${ada.cookies.get(COOKIE)}`;
-    const open = () => fetch(app.address + callback, { redirect: "manual", headers: { ...ada.headers, cookie } });
-    const responses = await Promise.all(Array.from({ length: 5 }, open));
-    const locations = responses.map(({ headers }) => headers.get("location")).sort();
-    expect(locations).toEqual(["/account", ...Array(4).fill(`${FAILED}expired`)]);
-  });
-
-  it.each([
-    ["without a nonce", (url: URL) => url.searchParams.delete("nonce")],
-    ["with another nonce", (url: URL) => url.searchParams.set("nonce", "A".repeat(43))],
-    ["with another challenge", (url: URL) => url.searchParams.set("code_challenge", "A".repeat(43))],
-  ])("is refused if the sign-in at the provider was made %s", async (_, change) => {
-    const ada = new User();
-    const url = await ada.start("oidc");
-    change(url);
-    await expectRefused(ada, await ada.get(await ada.callbackOf(url)), "unreachable");
-  });
-
-  it("is refused with the code of another user, which was injected into it", async () => {
-    const [ada, mallory] = [new User(), new User()];
-    const stolen = new URL(await ada.callbackOf(await ada.start("oidc")), app.address).searchParams.get("code") ?? "";
-    const callback = new URL(await mallory.callbackOf(await mallory.start("oidc")), app.address);
-    callback.searchParams.set("code", stolen);
-    await expectRefused(mallory, await mallory.get(callback.pathname + callback.search), "unreachable");
-  });
-
-  it("is refused at another provider than the one that the sign-in was started with (mix-up)", async () => {
-    const ada = new User();
-    const callback = await ada.callbackOf(await ada.start("oidc"));
-    await expectRefused(ada, await ada.get(callback.replace("/oidc/", "/github/")), "expired");
-    const other = new URL(callback, app.address);
-    other.searchParams.set("iss", "https://evil.example");
-    await expectRefused(ada, await ada.get(other.pathname + other.search), "unreachable");
-  });
-
-  it.each(["access_denied", "server_error", "<script>"])(
-    "with the error %s of the provider signs nobody in, and shows nothing of it",
-    async (error) => {
-      const ada = new User();
-      const state = (await ada.start("oidc")).searchParams.get("state") ?? "";
-      const query = new URLSearchParams({ error, error_description: "line\nbreak", state, iss: provider.issuer });
-      const response = await ada.get(`/sign-in/oidc/callback?${query}`);
-      await expectRefused(ada, response, error === "access_denied" ? "denied" : "unreachable");
-      for (const text of ["line\nbreak", "<script>"]) expect(app.output()).not.toContain(text);
-      if (error === "server_error") {
-        expect(app.output()).toMatch(/The sign-in with oidc failed: AuthorizationResponseError, \w+, server_error\n/);
-      }
-    },
-  );
-
-  it("with an error is believed only with the state of the browser", async () => {
-    const ada = new User();
-    const callback = await ada.callbackOf(await ada.start("oidc"));
-    await expectRefused(ada, await ada.get("/sign-in/oidc/callback?error=access_denied&state=x"), "expired");
-    expect(await ada.get(callback)).toMatchObject({ location: "/account" });
-  });
-
-  it.each(["", "?state=", "?code=x", "?state=x&code=x&iss=x"])(
-    "without a started sign-in is refused: %s",
-    async (query) => {
-      const ada = new User();
-      await expectRefused(ada, await ada.get(`/sign-in/oidc/callback${query}`), "expired");
-    },
-  );
-
-  it("is refused with a cookie that was forged, changed, has expired, or is for another purpose", async () => {
-    vi.stubEnv("WEB_REALM", "accounts"); // of the built application
-    const ada = new User();
-    const callback = await ada.callbackOf(await ada.start("oidc"));
-    const cookie = ada.cookies.get(COOKIE) ?? "";
-    const state = new URL(callback, app.address).searchParams.get("state") ?? "";
-    const fields = `oidc ${state} ${"n".repeat(43)} ${"v".repeat(43)} `;
-    for (const value of [
-      "x",
-      `${cookie}x`,
-      cookie.replace(/.$/, (last) => (last === "A" ? "B" : "A")),
-      issue_magic_token(SECRET, `sign-in ${fields}`, { ttl: 60 }),
-      issue_magic_token(SECRET, `provider ${fields}`, { ttl: 0 }),
-      issue_magic_token("f".repeat(64), `provider ${fields}`, { ttl: 60 }),
-    ]) {
-      ada.cookies.set(COOKIE, value);
-      await expectRefused(ada, await ada.get(callback), "expired");
-    }
-    vi.unstubAllEnvs();
-    ada.cookies.set(COOKIE, cookie);
-    expect(await ada.get(callback)).toMatchObject({ location: "/account" });
-  });
-});
-
-describe("the start of a sign-in", () => {
-  it.each(["cross-site", "same-site"])("by a %s page leads to the sign-in page", async (site) => {
-    const ada = new User();
-    expect(await ada.get("/sign-in/oidc", { "sec-fetch-site": site })).toMatchObject({ status: 303, location: "/" });
-    expect(ada.cookies.size).toBe(0);
-    const own = await ada.get("/sign-in/oidc", { "sec-fetch-site": "same-origin" });
-    expect(own.location).toContain(provider.issuer);
-  });
-
-  it("by a signed-in user leads to the account", async () => {
-    const ada = new User();
-    await ada.register();
-    expect(await ada.get("/sign-in/oidc")).toMatchObject({ location: "/account" });
-  });
-
-  it.each(["/sign-in/other", "/sign-in/other/callback", "/sign-in/__proto__", "/sign-in/constructor/callback"])(
-    "with an unknown provider is not found: %s",
-    async (path) => {
-      expect(await new User().get(path)).toMatchObject({ status: 404 });
-    },
-  );
-});
-
 describe("a provider that fails", () => {
   let hanging: Server;
   let other: RunningServer;
 
   beforeAll(async () => {
     hanging = createServer(() => undefined).listen(0, "127.0.0.1");
-    await expect.poll(() => hanging.listening).toBe(true);
+    await once(hanging, "listening");
     const { port } = hanging.address() as AddressInfo; // a TCP server has a port
     other = await serveAccounts(copy, {
       ...env,
