@@ -336,16 +336,22 @@ it("copies packages with compiled code into dist", async () => {
 });
 
 describe("a build", () => {
+  /** The location, the message, and below them the line of the source with a mark. */
+  const REST_PARAMETER = /src\/functions\.server\.ts:\d+:\d+\n[^\n]*rest parameter[\s\S]*?\(\.\.\.name[^\n]*\n[^\n]*\^/;
+
   it.each([
-    [["app.ts", 'title: "Site",', 'title: "Site" oops,', /src\/app\.ts:\d+:\d+/, /oops/]],
-    [["counter.tsx", "import { greet }", "import { greet, hidden }", /src\/counter\.tsx:4:17/, /\^{6}/]],
+    ["in the application", [["app.ts", 'title: "Site",', 'title: "Site" oops,', /src\/app\.ts:\d+:\d+/, /oops/]]],
+    ["in a view", [["counter.tsx", "import { greet }", "import { greet, hidden }", /src\/counter\.tsx:4:17/, /\^{6}/]]],
     [
-      ["pages.server.tsx", 'import "./pages.css";', 'import "./nowhere.ts";', /src\/pages\.server\.tsx/, /nowhere/],
-      ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", /functions\.server\.ts:\d+:\d+/, /\^/],
+      "in a page and in a server module",
+      [
+        ["pages.server.tsx", 'import "./pages.css";', 'import "./nowhere.ts";', /src\/pages\.server\.tsx/, /nowhere/],
+        ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", REST_PARAMETER, /rest parameter/],
+      ],
     ],
   ] as const)(
-    "that fails because of mistakes prints the location and source lines, and keeps the last build: %j",
-    async (...mistakes) => {
+    "that fails because of mistakes %s prints the location and source lines, and keeps the last build",
+    async (_where, mistakes) => {
       const project = createProject();
       project.write("dist/server.mjs", "// the last build");
       for (const [file, code, mistake] of mistakes) project.edit(`src/${file}`, code, mistake);
