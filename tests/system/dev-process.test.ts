@@ -63,6 +63,7 @@ function callWithoutResponse(name: string): void {
 const pong = () => call("ping").catch(() => "unreachable");
 
 describe("tsweb dev", () => {
+  // The order of these tests matters: each edits the project that the next ones use.
   let shared: TestProject;
 
   beforeAll(async () => {
@@ -157,6 +158,18 @@ it("tsweb dev waits at a signal for an on_stop that does not end, and ends with 
   expect(await dev.exited).toBe(0);
   expect(dev.output()).toContain("on_stop");
   expect(dev.output()).not.toContain("was killed");
+});
+
+it("tsweb dev kills at a signal, with its status, an application whose on_stop blocks for 6 seconds", async () => {
+  const block = 'console.log("on_stop runs");\n  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n';
+  const app = `export default new App({ modules: [], on_stop: () => {\n  ${block}} });\n`;
+  project.write("src/app.ts", `import { App } from "tsweb";\n${app}`);
+  dev = await startDev(project.dir);
+  expect((await fetch(`${dev.address}/healthz`)).status).toBe(200);
+  dev.signal("SIGINT");
+  expect(await dev.exited).toBe(130);
+  expect(dev.output()).toContain("on_stop runs");
+  expect(dev.output()).toContain("The application did not stop within 6 seconds, and was killed.");
 });
 
 it("tsweb dev ends with the status of Ctrl-C, which both of its processes receive, while the server starts", async () => {
