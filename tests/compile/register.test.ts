@@ -133,6 +133,7 @@ describe("node --import tsweb/register", () => {
     project.install("tsweb", "vitest");
     const { stdout, stderr, status } = run(project.root, "scripts/main.ts");
     expect(stdout).toBe("add 2\n");
+    expect(stderr.startsWith(`${project.file("src/lib/fail.ts")}:6\n`), stderr).toBe(true); // no warning is before it
     expect(stderr).toContain(`${project.file("src/lib/fail.ts")}:6:9`);
     expect(stderr).toContain(`${project.file("src/lib/fail.ts")}:9:1`);
     expect(status).toBe(1);

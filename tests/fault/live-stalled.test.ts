@@ -86,6 +86,7 @@ describe("a client that stops reading", () => {
     const allNumbers = Array.from({ length: MESSAGE_COUNT }, (_, n) => n);
     const stalled = await open(feed);
     stalled.pause();
+    expect(isConnected(stalled)).toBe(true); // otherwise, the wait for the end of the connection would wait for nothing
     /** Reads all messages. A client on a slow machine may be disconnected, too: it reconnects as a page does. */
     const readAll = async (received: Received) => {
       while (await readStream(await open(feed, received.cursor || undefined), received));
