@@ -98,11 +98,13 @@ interface RunningLoad {
   readonly pidBefore: number | null;
 }
 
-/** Starts a proxy and a load. */
+/** Starts a proxy and a load, which end with the test. */
 async function startLoad([, , start, size]: (typeof CASES)[number], to: readonly AppProcess[]): Promise<RunningLoad> {
   const { client, idleClient } = await start(to.map(({ port }) => port));
   const pidBefore = idleClient ? (await callOver<number>(idleClient, "pid", {})).result : null;
-  return { load: await RestartLoad.start(client, size), idleClient, pidBefore };
+  const load = await RestartLoad.start(client, size);
+  cleanups.push(() => load.end()); // if the test has failed
+  return { load, idleClient, pidBefore };
 }
 
 describe("two processes, restarted in turns", () => {
@@ -121,7 +123,8 @@ describe("two processes, restarted in turns", () => {
   it.each(RUNS.map((run) => ({ run, title: run.map(([proxy, load]) => `${proxy}, with ${load}`).join("; ") })))(
     "lose no call and no message behind $title",
     async ({ run }) => {
-      const loads = await Promise.all(run.map((each) => startLoad(each, processes)));
+      const loads: RunningLoad[] = [];
+      for (const each of run) loads.push(await startLoad(each, processes));
       const counts = () => loads.map(({ load }) => load.processes);
       await expect.poll(counts, { timeout: 60_000 }).toEqual(loads.map(() => 2));
       for (let n = 0; n < RESTARTS; n++) {
@@ -134,10 +137,9 @@ describe("two processes, restarted in turns", () => {
           await expect.poll(isUsed, { timeout: 60_000 }).toBe(true);
         }
       }
-      for (const { load, idleClient, pidBefore } of loads) {
-        if (idleClient) await expectSameSession(idleClient, pidBefore);
-        expectNothingLost(await load.stop());
-      }
+      const results = await Promise.all(loads.map(({ load }) => load.stop()));
+      for (const { idleClient, pidBefore } of loads) if (idleClient) await expectSameSession(idleClient, pidBefore);
+      for (const result of results) expectNothingLost(result);
     },
     600_000,
   );
@@ -153,6 +155,7 @@ describe("two workers, restarted by SIGHUP", () => {
       const server: RunningServer = await startNode(project.dir, ["dist/server.mjs"], env);
       cleanups.push(() => server.stop());
       const load = await RestartLoad.start(new Http1Client(server.address), size);
+      cleanups.push(() => load.end());
       for (let n = 1; n <= RESTARTS; n++) {
         server.signal("SIGHUP");
         await expect

@@ -31,8 +31,9 @@ export interface LoadResult {
 const SLOW_CALLERS = 8;
 const SLOW_CALL_MS = 500;
 
-/** The channel of a load; each that runs at the same time has its own. */
 let loads = 0;
+
+/** Returns the name of a channel for a load: each that runs at the same time has its own. */
 const nextRoom = () => `restarts ${++loads}`;
 
 /** A load that runs until {@link stop}. */
@@ -85,6 +86,13 @@ export class RestartLoad {
     const failures = [...this.#failures, ...this.#listeners.flatMap((listener) => listener.failures)];
     this.#client.close();
     return { calls: this.#calls, failures, published: this.#published, received };
+  }
+
+  /** Ends it at once, also if listeners have not received everything. */
+  end(): void {
+    this.#isStopped = true;
+    for (const listener of this.#listeners) listener.end();
+    this.#client.close();
   }
 
   async #callRepeatedly(name: string, args: object, pauseMs: number): Promise<void> {
@@ -142,9 +150,14 @@ class Listener {
         this.#onMessage = resolve;
       });
     }
-    this.#abort.abort();
+    this.end();
     await this.#reading;
     return this.#received;
+  }
+
+  /** Ends the stream. */
+  end(): void {
+    this.#abort.abort();
   }
 
   async #read(): Promise<void> {
