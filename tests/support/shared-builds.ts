@@ -3,7 +3,7 @@
  */
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { oncePerRun } from "./once-per-run.ts";
 import { build } from "./run-tsweb.ts";
 
@@ -28,12 +28,16 @@ export async function buildOnce(dir: string, name: string): Promise<void> {
   cpSync(join(shared, "dist"), output, { recursive: true });
 }
 
-/** Returns the hash of the names and texts of a project's modules. */
+/** Folders of a project with packages, an earlier build and the data of a server. */
+const IGNORED = ["node_modules", "dist", "data"];
+
+/** Returns the hash of the names and contents of a project's files. */
 function hashOf(dir: string): string {
   const hash = createHash("sha256");
-  const names = readdirSync(join(dir, "src"), { recursive: true, withFileTypes: true })
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  for (const file of names.sort()) hash.update(file.slice(dir.length)).update(readFileSync(file));
+    .map(({ parentPath, name }) => relative(dir, join(parentPath, name)))
+    .filter((file) => !IGNORED.some((folder) => file.startsWith(join(folder, "/"))));
+  for (const file of files.sort()) hash.update(file).update(readFileSync(join(dir, file)));
   return hash.digest("hex");
 }
