@@ -5,9 +5,9 @@
 import type { Page, Route } from "playwright-core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { startBack } from "./chromium.ts";
-import { buildSite, serveInBrowser } from "./site-app.ts";
+import { buildPages, serveInBrowser } from "./site-app.ts";
 
-const app = serveInBrowser(buildSite, { fullBrowser: true });
+const app = serveInBrowser(buildPages, { fullBrowser: true });
 let page: Page;
 
 beforeEach(async () => {

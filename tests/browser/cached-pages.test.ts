@@ -10,7 +10,7 @@ import { ProcessPair } from "#test/process-pair";
 import { RedisServer } from "#test/redis-server";
 import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-import { buildSite } from "./site-app.ts";
+import { buildPages } from "./site-app.ts";
 
 let project: TestProject;
 let pair: ProcessPair;
@@ -20,7 +20,7 @@ let users: BrowserUsers;
 let page: Page;
 
 beforeAll(async () => {
-  [browser, project] = await Promise.all([launch(), buildSite()]);
+  [browser, project] = await Promise.all([launch(), buildPages()]);
   pair = await ProcessPair.start(project.dir, () => RedisServer.start());
   const [pages, calls] = pair.apps;
   nginx = await Nginx.start({

@@ -7,7 +7,7 @@ import { BrowserUsers } from "#test/browser-users";
 import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-import { buildSite } from "./site-app.ts";
+import { buildPages } from "./site-app.ts";
 
 let browser: Browser;
 let project: TestProject;
@@ -15,7 +15,7 @@ let running: RunningServer;
 let users: BrowserUsers;
 
 beforeAll(async () => {
-  project = await buildSite();
+  project = await buildPages();
   const secrets = {
     WEB_AUTH_SECRET: `${"9c".repeat(15)}0123456789abcdef${"7e".repeat(9)}`,
     WEB_CSRF_SECRET: `${"4b8d".repeat(15)}f0e1`,

@@ -10,9 +10,9 @@ import { AppProcess, sharedEnv } from "#test/app-process";
 import { type LocalServer, listen } from "#test/listen";
 import { RedisServer } from "#test/redis-server";
 import { startBack, withFullBrowser } from "./chromium.ts";
-import { buildSite, serveInBrowser } from "./site-app.ts";
+import { buildPages, serveInBrowser } from "./site-app.ts";
 
-const app = serveInBrowser(buildSite);
+const app = serveInBrowser(buildPages);
 let page: Page;
 let item: string;
 

@@ -7,7 +7,7 @@ import { callFunction } from "#test/call-function";
 import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
-import { buildSite } from "./site-app.ts";
+import { buildPages } from "./site-app.ts";
 
 const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: "0123456789abcdef".repeat(4) };
 
@@ -16,7 +16,7 @@ let project: TestProject;
 let running: RunningServer;
 
 beforeAll(async () => {
-  project = await buildSite();
+  project = await buildPages();
   running = await startBuilt(project.dir, ENV);
   browser = await launch();
 });

@@ -1,5 +1,5 @@
 /**
- * The fixture `site`, whose pages belong to several test files, and an application in Chromium, served for the tests of a file.
+ * The fixture `pages`, whose pages belong to several test files, and an application in Chromium, served for the tests of a file.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -21,12 +21,12 @@ interface BrowserApp {
   readonly page: Page;
 }
 
-/** Copies the fixture `site`, and builds it. The caller has to remove it. */
-export async function buildSite(): Promise<TestProject> {
-  const project = TestProject.copy(join(repository, "tests/browser/fixtures/site"));
+/** Copies the fixture `pages`, and builds it. The caller has to remove it. */
+export async function buildPages(): Promise<TestProject> {
+  const project = TestProject.copy(join(repository, "tests/browser/fixtures/pages"));
   for (const [name, text] of Object.entries({ "public/favicon.ico": "", runs: "", news: "1" }))
     project.write(name, text);
-  await buildOnce(project.dir, "site-of-pages");
+  await buildOnce(project.dir, "pages");
   return project;
 }
 
