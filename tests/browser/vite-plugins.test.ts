@@ -1,12 +1,13 @@
 /**
  * Tailwind, MDX, CSS modules, PostCSS and packages of a workspace in Chromium, as docs/vite.md describes them: built, with edits in
- * development, and in `npm run matrix -- libraries` also all of it in development.
+ * development, and in `npm run matrix -- libraries` also all of it in development. Also whether a page whose
+ * policy forbids scripts waits for a server that restarts.
  */
 import { execFileSync } from "node:child_process";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
 import { installPackages, VITE_PLUGINS_DIR } from "#test/host-packages";
@@ -230,12 +231,12 @@ describe("a package that a view imports", () => {
     project.edit("src/policy.server.tsx", "Plain", "Restarted");
     project.edit("views/beside.tsx", "beside-words", "added-words");
     const restore = project.edit("views/broken.tsx", "import", "const = 1;\nimport");
+    onTestFinished(restore);
     servers.dev = await startDev(project.dir, { PORT: port });
     await expectReloaded(waiting);
     const words = ["added", "outside", "names", "lazy"];
     expect(await visitAll()).toEqual({ words, typed: "typed", bundledLate: false });
     expect(servers.dev.output()).not.toContain("Failed to run dependency scan");
-    restore();
   });
 });
 

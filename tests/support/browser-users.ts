@@ -54,7 +54,8 @@ export class BrowserUsers {
   /**
    * Returns an empty page of a new user, without cookies, in a profile that {@link closeAll} keeps for later tests: it costs a third
    * of {@link newPage}. The history of the page and the browser's cache are kept too, and what a test adds to a page or its context
-   * except routes. So a test that adds scripts, headers, permissions or devices calls {@link newPage}.
+   * except routes. So a test that adds scripts, headers or permissions calls {@link newPage}; one that adds a device, such as an
+   * authenticator, may also remove it when it ends.
    */
   async reusePage(options: BrowserContextOptions = {}): Promise<Page> {
     const key = JSON.stringify(options);

@@ -42,8 +42,6 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-/** A random text that is added to a server module. Its source map in the build contains it. */
-
 /** Texts of files of the server, by file. No response may contain one of them. */
 const SERVER_TEXTS = {
   "dist/server.mjs": "serve(app)",

@@ -65,6 +65,7 @@ it("the development server names public/index.html at its start, and a variable 
   for (const warning of [NOTE, UNSET]) expect(server.output().split(warning)).toHaveLength(2);
 });
 
+// The last test: it edits the project.
 it("a build that writes the server as one file prints each warning once", async () => {
   project.edit("src/app.tsx", "modules: [pages]", "layout, modules: [pages]");
   project.edit("src/app.tsx", "export default", "const layout = () => <p>Shop</p>;\nexport default");

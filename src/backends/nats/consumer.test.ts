@@ -61,7 +61,6 @@ function openConsumer() {
     untilDisconnect: <T>(response: Promise<T>) => response,
   };
   const consumer = new NatsConsumer("s", {
-    // The parts that the consumer uses.
     context: async () => ({ ...context, epoch: state.epoch }) as unknown as JetStreamContext, // what a consumer uses of it
     onStopped: () => events.push("stopped"),
     onEnd: (_epoch, seq) => events.push(`end ${seq}`),

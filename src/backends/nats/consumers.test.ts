@@ -68,7 +68,6 @@ function open(version = "2.15.1") {
   });
   const consumers = new NatsConsumers("s", {
     barrierSubject: BARRIER,
-    // The parts that consumers use.
     context: async () => context as unknown as JetStreamContext, // what consumers use of it
     inspect: async () => ({
       ...{ epoch: "e", firstSeq: state.firstSeq, lastSeq: state.lastSeq, atMs: Date.now() },

@@ -71,7 +71,6 @@ const consumers = { add: vi.fn(async () => Promise.reject(new Error("no leader")
 
 function openReader() {
   const stream = { seenIn: () => seen, confirmEnd, isReplicated };
-  // The parts that the reader uses.
   const connector = { stream, recheckStream, verify } as unknown as NatsConnector; // what a reader uses of it
   const foreignData = new ForeignDataLog(recordedLog().log, {});
   return new NatsReader("s", { connector, foreignData });
@@ -204,7 +203,6 @@ function fakeServer(replies: readonly (string | undefined)[]) {
       }
     },
   };
-  // The parts that the reader uses.
   const context = {
     ...{ connection, createInbox: () => "inbox", manager: { consumers: { add, delete: deleteConsumer } } },
   } as unknown as JetStreamContext; // what a reader uses of it
