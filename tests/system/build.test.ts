@@ -287,12 +287,18 @@ describe("an application that uses every feature", () => {
 });
 
 describe("a small application", () => {
-  it("without views, styles and static pages is built without running it, has a page without scripts, and serves its public files", async () => {
+  it("without views, styles and static pages is built without running it by a command that exits whatever the Vite config keeps alive, has a page without scripts, and serves its public files", async () => {
     const app = `console.log("The application runs.");\n${APP}`;
-    const project = createProject({ "src/app.ts": app, "src/pages.server.tsx": PAGE, "public/a/b.txt": "public" });
+    const project = createProject({
+      "vite.config.ts": `${KEEP_ALIVE}export default {};\n`,
+      "src/app.ts": app,
+      "src/pages.server.tsx": PAGE,
+      "public/a/b.txt": "public",
+    });
     symlinkSync("a/b.txt", project.file("public/link.txt"));
     const { code, output } = await runTsweb(project.dir, ["build"], { NODE_ENV: "" });
     expect(code, output).toBe(0);
+    expect(output).toContain("Built into dist");
     expect(output).not.toContain("The application runs.");
     expect(project.read("dist/app.mjs")).not.toContain(project.dir); // a build for development does
     const server = await startInEmptyFolder(project.dir);
@@ -303,6 +309,12 @@ describe("a small application", () => {
     for (const path of ["/a/b.txt", "/link.txt"]) {
       expect(await get(server, path)).toMatchObject({ status: 200, body: "public" });
     }
+
+    // tsweb serve exits too, after it could not load the built application.
+    project.write("dist/app.mjs", `${KEEP_ALIVE}throw new Error("no such table");\n`);
+    const served = await runTsweb(project.dir, ["serve"]);
+    expect(served.output).toContain("no such table");
+    expect(served.code).toBe(1);
   });
 
   it("with style sheets and no views has no scripts", async () => {
@@ -369,6 +381,9 @@ describe("a build", () => {
     },
   );
 });
+
+/** Keeps the process alive, as a database connection does. */
+const KEEP_ALIVE = "setInterval(() => undefined, 1_000);\n";
 
 /** An image of one pixel. */
 const PNG = Buffer.from(
