@@ -3,6 +3,7 @@
  */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { styleOf } from "./chromium.ts";
 
 /** The user that tests register. */
 export const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" };
@@ -52,7 +53,7 @@ export async function expectAlert(page: Page, text: string): Promise<void> {
 
 /** Returns the scripts of the application that a page loads, without those of the development server. */
 export async function scriptsOf(page: Page): Promise<(string | null)[]> {
-  const sources = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
+  const sources = await page.evaluate(() => Array.from(document.scripts, (each) => each.getAttribute("src")));
   return sources.filter((src) => !src?.startsWith("/__web/dev/"));
 }
 
@@ -60,7 +61,7 @@ export async function scriptsOf(page: Page): Promise<(string | null)[]> {
 export async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 12; presses++) {
     await page.keyboard.press("Tab");
-    const outline = await page.locator(":focus").evaluate((element) => getComputedStyle(element).outlineStyle);
+    const outline = await styleOf(page, ":focus", "outline-style");
     expect(outline).not.toBe("none");
     if ((await page.locator(`${selector}:focus`).count()) === 1) return;
   }

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await isReady();
 });
 
-const isReady = () => page.waitForSelector("html[data-ready=yes]", { state: "attached" });
+const isReady = () => page.locator("html[data-ready=yes]").waitFor({ state: "attached" });
 const textOf = (id: string) => page.textContent(`#${id}`);
 
 /** Marks the page that is shown, so that the same one is recognized, and notes when it was restored. */

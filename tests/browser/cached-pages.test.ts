@@ -68,7 +68,7 @@ async function prefetch(path: string): Promise<void> {
 async function change(text: string): Promise<string | null> {
   await page.fill("input", text);
   await page.click("button");
-  await page.waitForSelector('output:not(:text-is("0"))');
+  await page.locator('output:not(:text-is("0"))').waitFor();
   return page.textContent("output");
 }
 
@@ -95,7 +95,7 @@ it("a cached page that one process has revalidated is rendered again by the othe
   await prefetch("/news");
   const caller = await change("revalidated");
   await page.click("#news");
-  await page.waitForSelector("#value");
+  await page.locator("#value").waitFor();
   await expect
     .poll(async () => {
       const [value] = await shown();

@@ -172,3 +172,19 @@ export async function goBack(page: Page): Promise<void> {
   await Promise.all([isShown, startBack(page)]);
   await page.waitForFunction(() => document.readyState === "complete");
 }
+
+/**
+ * Returns a computed style of the first element that a selector matches, at once. It only evaluates code in the page, as tests do
+ * wherever they can: `waitForSelector`, `waitForFunction`, `$eval` and `locator.evaluate` load a second copy of Playwright's script
+ * into the document, which costs half as much as the document.
+ *
+ * @param property for example `border-top-color`
+ */
+export function styleOf(page: Page, selector: string, property: string): Promise<string> {
+  const read = ([selector, property]: readonly [string, string]) => {
+    const element = document.querySelector(selector);
+    if (!element) throw new Error(`No element matches ${selector}`);
+    return getComputedStyle(element).getPropertyValue(property);
+  };
+  return page.evaluate(read, [selector, property] as const);
+}

@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { launch, styleOf } from "./chromium.ts";
 import { BLOCKED_VIEW } from "./vite-plugins-files.ts";
 
 const FILES = {
@@ -76,8 +76,7 @@ async function open(address: string): Promise<OpenPage> {
   return { page, violations, errors, connected };
 }
 
-const colorOf = (page: Page, selector: string) =>
-  page.locator(selector).evaluate((element) => getComputedStyle(element).color);
+const colorOf = (page: Page, selector: string) => styleOf(page, selector, "color");
 
 describe("the content security policy in development", () => {
   it("reports each violation once in the terminal, and in the console of the page, with the option that allows it", async () => {
@@ -126,7 +125,7 @@ describe("the content security policy in development", () => {
 
   it("allows the style sheet of the error page, and of the overlay that shows an error", async () => {
     const broken = await open(`${dev.address}/broken`);
-    expect(await broken.page.locator("h1").evaluate((h1) => getComputedStyle(h1).borderLeftWidth)).toBe("4px");
+    expect(await styleOf(broken.page, "h1", "border-left-width")).toBe("4px");
     await expect.poll(broken.violations).toEqual([]); // the page reloads after the edits of the test before
     await broken.page.close();
     const { page, violations } = await open(dev.address);

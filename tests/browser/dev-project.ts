@@ -144,11 +144,6 @@ export async function expectStateKept(page: Page): Promise<void> {
   expect(await isSamePage(page)).toBe(true);
 }
 
-export const colorOf = (page: Page, selector: string, property = "color") =>
-  page
-    .locator(selector)
-    .evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), property);
-
 /** Returns a function that returns the output of the server since this call. */
 export function recordOutput(): () => string {
   const { length } = dev.output();

@@ -5,10 +5,10 @@ import type { Page } from "playwright-core";
 import { afterEach, describe, expect, it } from "vitest";
 import { IS_MATRIX } from "#test/matrix";
 import { textOfPages } from "#test/received-text";
+import { styleOf } from "./chromium.ts";
 import { testErrors } from "./dev-errors.ts";
 import {
   closeHome,
-  colorOf,
   dev,
   edit,
   edits,
@@ -39,17 +39,17 @@ describe("the first page", () => {
     await page.locator("#greeting", { hasText: "Hello Ada" }).waitFor();
     await page.click("#note");
     await page.locator("#note", { hasText: "Open" }).waitFor();
-    expect(await colorOf(page, "h1")).toBe("rgb(10, 20, 30)");
-    expect(await colorOf(page, "#name + button + p")).toBe("rgb(1, 2, 3)");
-    expect(await colorOf(page, "#counter", "border-top-color")).toBe("rgb(7, 8, 9)");
-    expect(await colorOf(page, "#note")).toBe("rgb(40, 50, 60)");
-    expect(await page.locator("img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
+    expect(await styleOf(page, "h1", "color")).toBe("rgb(10, 20, 30)");
+    expect(await styleOf(page, "#name + button + p", "color")).toBe("rgb(1, 2, 3)");
+    expect(await styleOf(page, "#counter", "border-top-color")).toBe("rgb(7, 8, 9)");
+    expect(await styleOf(page, "#note", "color")).toBe("rgb(40, 50, 60)");
+    expect(await page.evaluate(() => document.querySelector("img")?.naturalWidth)).toBeGreaterThan(0);
   });
 
   it("has only the scripts of the development server on a page without views", async () => {
     const page = await openPage();
     await page.goto("/plain");
-    const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
+    const scripts = await page.evaluate(() => Array.from(document.scripts, (each) => each.getAttribute("src")));
     expect(scripts).toEqual([
       "/__web/dev/@vite/client",
       "/__web/dev/@id/virtual:tsweb/errors",
@@ -142,11 +142,11 @@ describe("an edit", () => {
     ] as const) {
       const newColor = "rgb(200, 100, 50)";
       const restore = edit(file, color, newColor);
-      await expect.poll(() => colorOf(page, selector, property), { message: file }).toBe(newColor);
+      await expect.poll(() => styleOf(page, selector, property), { message: file }).toBe(newColor);
       await expectStateKept(page);
       await waitForEdits();
       restore();
-      await expect.poll(() => colorOf(page, selector, property), { message: file }).toBe(color);
+      await expect.poll(() => styleOf(page, selector, property), { message: file }).toBe(color);
       await waitForEdits();
     }
   });

@@ -62,7 +62,7 @@ export class FormsApp {
 
 /** Waits until the views of a page are hydrated. */
 export async function waitUntilAlive(page: Page): Promise<void> {
-  await page.waitForSelector("html[data-ready]", { state: "attached" });
+  await page.locator("html[data-ready]").waitFor({ state: "attached" });
 }
 
 /** Returns the text of an element, once it is not empty. */

@@ -132,7 +132,9 @@ describe.each([
       "Email: This address is registered already.",
       "Age: You must be 18.",
     ]);
-    const ids = await items.evaluateAll((elements) => elements.map((element) => element.id));
+    const ids = await page.evaluate(() =>
+      Array.from(document.querySelectorAll("form > [role=alert] li"), ({ id }) => id),
+    );
     expect(await page.getAttribute("[name=email]", "aria-describedby")).toBe(`hint ${ids[0]}`);
     expect(await page.getAttribute("[name=age]", "aria-describedby")).toBe(ids[1]);
     expect(await page.getAttribute("[name=password]", "aria-describedby")).toBeNull();
@@ -254,7 +256,7 @@ describe("a server function as an action", () => {
   it("never becomes text of the document, however the element is created", async () => {
     const page = await app.visit("/indirect");
     await page.click("#show");
-    await page.waitForSelector("#later");
+    await page.locator("#later").waitFor();
     await page.click("#ref");
     expect(await page.title()).toBe("FORM");
     const attributes = await page

@@ -28,7 +28,7 @@ const runsOf = (name: string) => runs().filter((run) => run === name).length;
 /** Opens the page of a form, which may be that of another server, and fills in the form. */
 async function open(path: string, server = app.running.address): Promise<void> {
   await page.goto(`${server}/${path}`);
-  if (path === "script") await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
+  if (path === "script") await page.locator("html[data-ready=yes]").waitFor({ state: "attached" });
   await page.fill("#order input", item);
 }
 
@@ -84,7 +84,7 @@ it("shows the first outcome when the page that answered is reloaded [ONCE-12]", 
 
 it("runs a call in the browser once for its key", async () => {
   await page.goto("/script");
-  await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
+  await page.locator("html[data-ready=yes]").waitFor({ state: "attached" });
   await page.click("#call");
   await expect.poll(() => page.textContent("output")).toMatch(/^order \d+$/);
   const first = await page.textContent("output");
@@ -103,7 +103,7 @@ describe("a page that Back loads again", () => {
     await startBack(page);
     await page.waitForURL(new RegExp(`/${path}$`));
     expect(await page.evaluate("globalThis.isMarked")).toBeUndefined();
-    if (path === "script") await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
+    if (path === "script") await page.locator("html[data-ready=yes]").waitFor({ state: "attached" });
     await page.fill("#order input", item);
     await page.click("#order button");
     return [first, await outcome()];

@@ -35,7 +35,7 @@ describe("hydration between the comments", () => {
     const release = fixture.server.delay("/assets/views.js");
     const body = "<table><tbody><tr id=before><td></tr>{0}<tr id=after><td></tr></tbody></table>";
     await page.goto(fixture.pageOf(body, [{ name: "Rows", props: { rows, name: "rows" } }]), { waitUntil: "commit" });
-    await page.waitForSelector("#after");
+    await page.locator("#after").waitFor();
     const before = await innerHtml(page, "tbody");
     const firstRow = await page.$("#before + tr");
     release();
@@ -55,7 +55,10 @@ describe("hydration between the comments", () => {
     await page.goto(fixture.pageOf(body, placedViews));
     await waitForView(page, "two");
     const names = () =>
-      page.$$eval("tbody > tr", (list) => list.map((row) => row.id || row.firstElementChild?.textContent).join(" "));
+      page.evaluate(() => {
+        const rows = [...document.querySelectorAll("tbody > tr")];
+        return rows.map((row) => row.id || row.firstElementChild?.textContent).join(" ");
+      });
     const steps: [string, string][] = [
       ["one.rows.push({ id: 3, name: 'C' }, { id: 4, name: 'D' }, { id: 5, name: 'E' })", "Ada Grace C D E Joan"],
       ["one.rows.reverse()", "E D C Grace Ada Joan"],
@@ -72,8 +75,10 @@ describe("hydration between the comments", () => {
       await changeView(page, step);
       expect(await names(), step).toBe(`before ${shown} after`.replace("  ", " "));
     }
-    const comments = await page.$eval("tbody", (body) =>
-      Array.from(body.childNodes, (node) => (node.nodeType === 8 ? (node as Comment).data : "row")).join(" "),
+    const comments = await page.evaluate(() =>
+      Array.from(document.querySelector("tbody")?.childNodes ?? [], (node) =>
+        node.nodeType === 8 ? (node as Comment).data : "row",
+      ).join(" "),
     );
     expect(comments).toBe(`row ${MARK}:0 row row row /${MARK}:0 ${MARK}:1 row row row /${MARK}:1 row`);
     expect(errors).toEqual([]);
@@ -83,7 +88,7 @@ describe("hydration between the comments", () => {
     const placedViews = [{ name: "Text", props: { text: "hello" } }];
     await page.goto(fixture.pageOf("<p>[{0}]</p>", placedViews));
     await waitForView(page, "text");
-    const shown = () => page.$eval("p", (p) => p.textContent);
+    const shown = () => page.evaluate(() => document.querySelector("p")?.textContent);
     expect(await shown()).toBe("[hello]");
     for (const text of ["bye", null, "", "again"]) {
       await changeView(page, `text.text = ${JSON.stringify(text)}`);
@@ -98,7 +103,7 @@ describe("hydration between the comments", () => {
     );
     await waitForView(page, "rows");
     await changeView(page, "rows.rows.push({ id: 1, name: 'A' }, { id: 2, name: 'B' })");
-    expect(await page.$eval("ul", (ul) => ul.textContent)).toBe("oneABtwo");
+    expect(await page.evaluate(() => document.querySelector("ul")?.textContent)).toBe("oneABtwo");
     expect(errors).toEqual([]);
   });
 
@@ -106,11 +111,11 @@ describe("hydration between the comments", () => {
     await page.goto(fixture.pageOf("<svg><g>{0}</g></svg>", [{ name: "Circles" }]));
     await waitForView(page, "circles");
     await changeView(page, "circles.count = 3");
-    expect(await page.$$eval("circle", (list) => list.map((one) => one instanceof SVGCircleElement))).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect(
+      await page.evaluate(() =>
+        Array.from(document.querySelectorAll("circle"), (one) => one instanceof SVGCircleElement),
+      ),
+    ).toEqual([true, true, true]);
   });
 
   test("attaches events, passes props, and calls on_unmount while the elements are in the page", async () => {
@@ -123,7 +128,7 @@ describe("hydration between the comments", () => {
     await page.click("#a");
     await page.click("#a");
     await page.click("#b");
-    expect(await page.$$eval("button", (list) => list.map((one) => one.textContent))).toEqual(["7", "8"]);
+    expect(await page.locator("button").allTextContents()).toEqual(["7", "8"]);
     await changeView(page, "aState.isShown = false");
     expect(await page.title()).toBe("a unmounted with 7");
     expect(errors).toEqual([]);
@@ -134,17 +139,18 @@ test("hydration keeps the ids that useId returned on the server, and ids are uni
   const release = fixture.server.delay("/assets/views.js");
   const placedViews = ["one", "two"].map((name) => ({ name: "Ids", props: { name } }));
   await page.goto(fixture.pageOf("{0}{1}", placedViews), { waitUntil: "commit" });
-  await page.waitForSelector("section + section, section ~ section");
-  const ids = () => page.$$eval("input", (list) => list.map((input) => input.id));
+  await page.locator("section + section").waitFor();
+  const ids = () => page.evaluate(() => Array.from(document.querySelectorAll("input"), ({ id }) => id));
   const served = await ids();
   expect(served).toEqual(["P1-0", "P1-1", "P2-0", "P2-1"]);
   release();
   for (const { props } of placedViews) await waitForView(page, props.name);
   await page.click("section:first-of-type button");
   await page.click("section:last-of-type button");
-  await page.waitForFunction(() => document.querySelectorAll("input").length === 6);
-  expect(await ids()).toEqual(["P1-0", "P1-1", "P1-2", "P2-0", "P2-1", "P2-2"]);
-  expect(await page.$$eval("label", (list) => list.map((label) => label.htmlFor))).toEqual(await ids());
+  await expect.poll(ids).toEqual(["P1-0", "P1-1", "P1-2", "P2-0", "P2-1", "P2-2"]);
+  expect(await page.evaluate(() => Array.from(document.querySelectorAll("label"), ({ htmlFor }) => htmlFor))).toEqual(
+    await ids(),
+  );
 });
 
 describe("input before hydration", () => {
@@ -152,7 +158,7 @@ describe("input before hydration", () => {
   async function open(): Promise<() => Promise<void>> {
     const release = fixture.server.delay("/assets/views.js");
     await page.goto(fixture.pageOf("{0}", [{ name: "Fields" }]), { waitUntil: "commit" });
-    await page.waitForSelector("[name=hue]");
+    await page.locator("[name=hue]").waitFor();
     return async () => {
       release();
       await waitForView(page, "fields");
@@ -186,11 +192,11 @@ describe("input before hydration", () => {
     expect(await page.inputValue("[name=text]")).toBe("typed");
     expect(await page.inputValue("[name=note]")).toBe("another\nnote");
     expect(await page.isChecked("[name=agreed]")).toBe(true);
-    expect(await page.$$eval("[name=size]", (list) => list.map((one) => (one as HTMLInputElement).checked))).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect(
+      await page.evaluate(() =>
+        Array.from(document.querySelectorAll<HTMLInputElement>("[name=size]"), ({ checked }) => checked),
+      ),
+    ).toEqual([false, false, true]);
     expect(await page.inputValue("[name=color]")).toBe("blue");
     await changeView(page, "fields.text += '!'");
     expect(await page.inputValue("[name=text]")).toBe("typed!");
@@ -216,7 +222,7 @@ describe("input before hydration", () => {
       const hydrate = await open();
       if (text) await page.locator(`[name=${name}]`).fill(text);
       await page.focus(`[name=${name}]`);
-      await page.$eval(`[name=${name}]`, (field) => (field as HTMLTextAreaElement).setSelectionRange(2, 5));
+      await page.evaluate(() => (document.activeElement as HTMLTextAreaElement).setSelectionRange(2, 5));
       const before = await caret();
       await hydrate();
       expect(await caret()).toEqual(before);
@@ -281,10 +287,7 @@ describe("a field with the name of a member of its form that the compile step ac
     expect(names.length).toBeGreaterThan(200);
     const views = names.map((name) => ({ name: "Moved", props: { name } }));
     await page.goto(fixture.pageOf(views.map((_, index) => `<section>{${index}}</section>`).join(""), views));
-    await page.waitForFunction(
-      (count) => Object.keys(Object(Reflect.get(globalThis, "moved"))).length === count,
-      names.length,
-    );
+    await expect.poll(() => page.evaluate("Object.keys(globalThis.moved ?? {}).length")).toBe(names.length);
     const changed = '<form title="changed" class="wide"><b>b</b>{0}<i>0</i></form>';
     for (const [step, markup] of [
       ["s.isChanged = true", `${changed}<p>p</p>`],
@@ -299,7 +302,9 @@ describe("a field with the name of a member of its form that the compile step ac
         page,
         `const forms = document.querySelectorAll("form"); Object.values(moved).forEach((s, index) => { ${step}; });`,
       );
-      const shown = await page.$$eval("section", (sections) => sections.map((section) => section.innerHTML));
+      const shown = await page.evaluate(() =>
+        Array.from(document.querySelectorAll("section"), ({ innerHTML }) => innerHTML),
+      );
       const wrong = names.flatMap((name, index) => {
         const html = shown[index]?.replace(/<!--.*?-->| title=""/g, "").replace(`<input name="${name}">`, "{0}");
         return html === markup ? [] : [`${name}: ${html}`];
@@ -316,7 +321,7 @@ describe("a click before hydration", () => {
     await page.goto(fixture.pageOf("<button id=other type=button>Other</button>{0}", [{ name: "Clicks" }]), {
       waitUntil: "commit",
     });
-    await page.waitForSelector(selector);
+    await page.locator(selector).waitFor();
     await click();
     release();
     await waitForView(page, "clicks");
@@ -335,7 +340,7 @@ describe("a click before hydration", () => {
   test("on a button that the browser handles is not done twice", async () => {
     await clickEarly("#native");
     expect(await counted()).toBe('{"plain":0,"native":0}');
-    expect(await page.$eval("#menu", (menu) => menu.matches(":popover-open"))).toBe(true);
+    expect(await page.evaluate(() => document.querySelector("#menu")?.matches(":popover-open"))).toBe(true);
   });
 
   test("is not made of the focus of the keyboard, or of a button that is still pressed", async () => {

@@ -66,9 +66,9 @@ describe("a view does not affect other views", () => {
       { waitUntil: "commit" },
     );
     await waitForView(page, "text");
-    expect(await page.$("form")).toBeNull();
+    expect(await page.evaluate(() => document.querySelector("form"))).toBeNull();
     release();
-    await page.waitForSelector("form");
+    await page.locator("form").waitFor();
   });
 });
 
@@ -193,9 +193,9 @@ describe("injected HTML cannot start a view", () => {
       const body = `<${tag} id="tsweb" type="application/json">${forged}</${tag}><p><!--${MARK}:0-->kept<!--/${MARK}:0--></p>`;
       const url = fixture.server.page(head.replace("<body>", `<body>${body}`));
       await page.goto(url);
-      await page.waitForFunction(() =>
-        performance.getEntriesByType("resource").some((one) => one.name.endsWith("islands.js")),
-      );
+      const loaded = () =>
+        page.evaluate(() => performance.getEntriesByType("resource").some((one) => one.name.endsWith("islands.js")));
+      await expect.poll(loaded).toBe(true);
       await page.waitForLoadState("networkidle");
       expect(await page.textContent("p")).toBe("kept");
       expect(await page.evaluate("'text' in globalThis")).toBe(false);
@@ -205,7 +205,7 @@ describe("injected HTML cannot start a view", () => {
 
 describe("calls", () => {
   const signIn: readonly PlacedView[] = [{ name: "SignIn", from: "calls" }];
-  const shown = () => page.$eval("output", (output) => output.textContent?.trim());
+  const shown = () => page.evaluate(() => document.querySelector("output")?.textContent?.trim());
 
   test("are sent below the application's base, and their result or error is shown", async () => {
     const urls: (string | undefined)[] = [];

@@ -35,7 +35,7 @@ export const LATE_VIEWS = {
 
 /** Waits until a view is hydrated. */
 export const isHydrated = (page: Page, name: string) =>
-  page.waitForSelector(`html[data-${name}=yes]`, { state: "attached" });
+  page.locator(`html[data-${name}=yes]`).waitFor({ state: "attached" });
 
 /** Returns a function that counts the requests of a page for a script, by the name of its source. */
 export function countLoads(page: Page): (file: string) => number {

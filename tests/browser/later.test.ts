@@ -6,7 +6,7 @@ import { LATER_APP, PLACES } from "#test/later-app";
 import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
 import { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { launch, styleOf } from "./chromium.ts";
 
 let project: TestProject;
 let server: RunningServer;
@@ -58,8 +58,8 @@ describe("parts of a page in Chromium", () => {
     expect(await page.textContent("main")).toBe("shell 1waiting for onetwo 1waiting for inner");
     await release("one");
     await page.click("#one[data-alive=true]");
-    expect(await page.$eval(".styled", (element) => getComputedStyle(element).color)).toBe("rgb(1, 2, 3)");
-    expect(await page.$eval("#one", (element) => getComputedStyle(element).fontWeight)).toBe("700");
+    expect(await styleOf(page, ".styled", "color")).toBe("rgb(1, 2, 3)");
+    expect(await styleOf(page, "#one", "font-weight")).toBe("700");
     await release("inner");
     await page.click("#inner[data-alive=true]");
     expect(await page.textContent("main")).toBe("shell 1styledone 1two 1inner 1");
@@ -68,22 +68,22 @@ describe("parts of a page in Chromium", () => {
 
   it("are rows of a table", async () => {
     const page = await open("/table");
-    await page.waitForSelector("tbody > tr > #wait");
+    await page.locator("tbody > tr > #wait").waitFor();
     await release("rows");
-    await page.waitForSelector("tbody > tr:nth-child(3)");
-    expect(await page.$eval("table", (table) => table.outerHTML)).toBe(
+    await page.locator("tbody > tr:nth-child(3)").waitFor();
+    expect(await page.evaluate(() => document.querySelector("table")?.outerHTML)).toBe(
       '<table><tbody><tr><td>first</td></tr><tr><td class="row">row 1</td></tr><tr><td class="row">row 2</td></tr></tbody></table>',
     );
     await release("text");
-    await page.waitForSelector("#text");
+    await page.locator("#text").waitFor();
   });
 
   it("are options, parts of tables and lists, and HTML in an image", async () => {
     const page = await users.reusePage();
     await page.goto("/places");
-    expect(await page.$eval("main", (main) => main.innerHTML.replace(/=""|"/g, ""))).toBe(PLACES);
+    expect(await page.evaluate(() => document.querySelector("main")?.innerHTML.replace(/=""|"/g, ""))).toBe(PLACES);
     expect(await page.inputValue("select")).toBe("b");
-    expect(await page.$eval("i", (element) => element.namespaceURI)).toBe("http://www.w3.org/1999/xhtml");
+    expect(await page.evaluate(() => document.querySelector("i")?.namespaceURI)).toBe("http://www.w3.org/1999/xhtml");
   });
 
   it("work with scripting off, without another request", async () => {
@@ -94,7 +94,7 @@ describe("parts of a page in Chromium", () => {
     await release("rows");
     await release("text");
     await loaded;
-    await page.waitForSelector("#text");
+    await page.locator("#text").waitFor();
     expect(await page.locator(".row").count()).toBe(2);
     // The refresh would happen once the document is loaded. Chromium reports that it does not open the other address.
     await expect
@@ -106,25 +106,25 @@ describe("parts of a page in Chromium", () => {
 
   it("have live updates and forms, on a page without other views", async () => {
     const page = await open("/only-later");
-    await page.waitForSelector("#wait-room");
-    expect(await page.$$eval("script[src]", (scripts) => scripts.length)).toBe(0);
+    await page.locator("#wait-room").waitFor();
+    expect(await page.locator("script[src]").count()).toBe(0);
     await release("room");
-    await page.waitForSelector("#room[data-alive=true]", { state: "attached" });
+    await page.locator("#room[data-alive=true]").waitFor({ state: "attached" });
     await page.evaluate(() => fetch("/say/hello"));
-    await page.waitForFunction(() => document.querySelector("#room")?.textContent === "hello");
+    await expect.poll(() => page.textContent("#room")).toBe("hello");
     await release("form");
     await page.fill("[name=text]", "Ada");
     const sent = page.click("#save"); // the response to a form is the whole page
     await release("room");
     await release("form");
     await sent;
-    await page.waitForFunction(() => document.querySelector("form output")?.textContent === "saved Ada");
+    await page.locator("form output:text-is('saved Ada')").waitFor();
   });
 
   it("cannot be forged by other HTML of the page [LATER-2]", async () => {
     const page = await open("/forged");
     await release("forged");
-    await page.waitForSelector("#real");
+    await page.locator("#real").waitFor();
     const src = await page.getAttribute("body > script[src*='/later-']", "src");
     await page.evaluate(
       (src) =>
@@ -143,8 +143,8 @@ describe("parts of a page in Chromium", () => {
   it("show the error page in their places", async () => {
     const page = await open("/failing");
     await release("failing");
-    await page.waitForSelector("main > div > h1");
-    await page.waitForSelector("ul > li > div > h1");
+    await page.locator("main > div > h1").waitFor();
+    await page.locator("ul > li > div > h1").waitFor();
     expect(await page.textContent("body")).not.toContain("secret");
   });
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await isReady();
 });
 
-const isReady = (tab = page) => tab.waitForSelector("html[data-ready=yes]", { state: "attached" });
+const isReady = (tab = page) => tab.locator("html[data-ready=yes]").waitFor({ state: "attached" });
 const renders = async () =>
   (await (await fetch(`${app.running.address}/shop/renders`)).json()) as Record<string, number>;
 const shown = () => page.textContent("#value");
@@ -46,7 +46,7 @@ async function click(id: string, path: string): Promise<void> {
 }
 
 /** Waits until the view has got the responses to a number of calls. */
-const isDone = (tab: Page, count: number) => tab.waitForSelector(`#done:text-is("${count}")`);
+const isDone = (tab: Page, count: number) => tab.locator(`#done:text-is("${count}")`).waitFor();
 
 /** Calls a function by its button, and returns the header with which its response clears prefetched pages. */
 async function callOn(id: string): Promise<string | null> {
@@ -203,8 +203,7 @@ describe("a prefetched page", () => {
       expect(await callOn("change")).toBe('"prefetchCache"');
       await click("plain", "/plain");
       await startBack(page);
-      await page.waitForFunction(() => "persisted" in globalThis);
-      expect(await page.evaluate(() => (globalThis as { persisted?: boolean }).persisted)).toBe(true);
+      await expect.poll(() => page.evaluate("globalThis.persisted")).toBe(true);
     }));
 });
 

@@ -67,7 +67,9 @@ async function usersOf(server: AppProcess): Promise<unknown[]> {
 }
 
 const listOf = (page: Page) =>
-  page.locator("li").evaluateAll((items) => items.map((item) => (item.textContent ?? "").trim().replace(/\s+/g, " ")));
+  page.evaluate(() =>
+    Array.from(document.querySelectorAll("li"), (item) => (item.textContent ?? "").trim().replace(/\s+/g, " ")),
+  );
 
 const expectList = (page: Page, list: readonly string[]) => expect.poll(() => listOf(page)).toEqual(list);
 

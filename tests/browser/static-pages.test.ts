@@ -10,7 +10,7 @@ import { BrowserUsers } from "#test/browser-users";
 import { Nginx } from "#test/nginx";
 import { build } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
-import { launch } from "./chromium.ts";
+import { launch, styleOf } from "./chromium.ts";
 
 const files = (base: string) => ({
   "src/app.ts": `
@@ -120,7 +120,7 @@ describe.each(["", "/shop"])("static pages below %j in a file server", (base) =>
     const users = new BrowserUsers(browser, { baseURL: nginx.address });
     const page = await users.newPage();
     await page.goto(base || "/");
-    expect(await page.$eval("main", (main) => getComputedStyle(main).color)).toBe("rgb(1, 2, 3)");
+    expect(await styleOf(page, "main", "color")).toBe("rgb(1, 2, 3)");
     for (const id of ["now", "late"]) {
       await expect
         .poll(async () => {
@@ -133,14 +133,14 @@ describe.each(["", "/shop"])("static pages below %j in a file server", (base) =>
     await page.hover("#guide");
     await isPrefetched;
     await page.click("#guide");
-    await page.waitForSelector("#text");
+    await page.locator("#text").waitFor();
     expect(await page.textContent("#text")).toBe("the first guide");
     const [navigation] = await page.evaluate(() =>
       performance.getEntriesByType("navigation").map((entry) => entry.toJSON()),
     );
     expect(navigation.deliveryType).toBe("navigational-prefetch");
     await page.click("#home");
-    await page.waitForSelector("#now");
+    await page.locator("#now").waitFor();
     await users.closeAll();
     expect(users.problems).toEqual([]);
   });

@@ -117,7 +117,7 @@ export class DevGuestBook {
   readerOf(place: Exclude<DevelopmentPlace, "page">, { page, console }: OpenPage): () => Promise<string> {
     switch (place) {
       case "overlay":
-        return () => textOf(page, "vite-error-overlay .window");
+        return () => overlayTextOf(page);
       case "terminal":
         return this.terminalReader();
       case "console":
@@ -209,10 +209,16 @@ function unescapeHtml(markup: string): string {
   return Object.entries(entities).reduce((text, [name, char]) => text.replaceAll(`&${name};`, char), markup);
 }
 
-/** Returns the text of elements; empty while the page is reloading. */
-async function textOf(page: Page, selector: string): Promise<string> {
+/**
+ * Returns the text of overlays; empty while the page is reloading. A locator would load Playwright's script into the page, which
+ * costs as much as the page.
+ */
+async function overlayTextOf(page: Page): Promise<string> {
   try {
-    return (await page.locator(selector).allInnerTexts()).join("\n");
+    return await page.evaluate(() => {
+      const overlays = [...document.querySelectorAll("vite-error-overlay")];
+      return overlays.map(({ shadowRoot }) => shadowRoot?.querySelector<HTMLElement>(".window")?.innerText).join("\n");
+    });
   } catch (error) {
     if (String(error).includes("Execution context was destroyed")) return "";
     throw error;

@@ -104,7 +104,7 @@ export const mistakes: readonly Mistake[] = [
     ],
     act: async (page) => {
       await page.fill("[name=name]", "Ada");
-      await page.locator("form").evaluate((element: HTMLFormElement) => element.submit());
+      await page.evaluate(() => document.forms[0]?.submit());
     },
     places: ["terminal"],
     at: `${GUESTS}:9`,

@@ -1,4 +1,4 @@
-import { POLLING } from "../acts.ts";
+import { expect } from "vitest";
 import type { Edit, Mistake } from "../mistake.ts";
 import { VIEW, variantRows, viewVariants } from "./guest-book-edits.ts";
 
@@ -18,14 +18,11 @@ const button = (handler: string) => `<button type="button" onClick={${handler}}>
 
 /** Clicks the button until there is an effect: before hydration there is none. */
 const click: Mistake["act"] = async (page) => {
-  await page.waitForFunction(
-    () => {
-      document.querySelector<HTMLElement>("button[type=button]")?.click();
-      return document.querySelector("vite-error-overlay");
-    },
-    undefined,
-    POLLING,
-  );
+  const clickInPage = () => {
+    document.querySelector<HTMLElement>("button[type=button]")?.click();
+    return document.querySelector("vite-error-overlay") !== null;
+  };
+  await expect.poll(() => page.evaluate(clickInPage)).toBe(true);
 };
 
 /** A row with an expression for the view. */
