@@ -14,6 +14,7 @@ let page: Page;
 
 beforeEach(async () => {
   page = app.page;
+  await page.emulateMedia({ reducedMotion: "reduce" }); // frames of transitions, which have a test of their own, cost as much as pages
   await page.goto("/shop/");
   await isReady();
 });
