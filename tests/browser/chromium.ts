@@ -90,6 +90,9 @@ export interface LaunchOptions {
 /** The browsers of this process by their options, which its test files use one after the other. */
 const shared = new Map<string, Promise<Browser>>();
 
+/** Chromium draws a frame for each sixtieth of a second of a transition. A test of transitions sets the preference that they need. */
+const NO_MOTION: BrowserContextOptions = { reducedMotion: "reduce" };
+
 /** How long the pages of a test file may take to close. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
@@ -117,7 +120,7 @@ export async function launch({
   const browser = await starting;
   const contexts: BrowserContext[] = [];
   const newContext = async (options?: BrowserContextOptions) => {
-    const context = await browser.newContext(options);
+    const context = await browser.newContext({ ...NO_MOTION, ...options });
     contexts.push(context);
     return context;
   };

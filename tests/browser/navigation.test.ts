@@ -14,7 +14,6 @@ let page: Page;
 
 beforeEach(async () => {
   page = app.page;
-  await page.emulateMedia({ reducedMotion: "reduce" }); // frames of transitions, which have a test of their own, cost as much as pages
   await page.goto("/shop/");
   await isReady();
 });
@@ -210,7 +209,7 @@ describe("a prefetched page", () => {
 
 describe("the style sheet of transitions", () => {
   it("makes a click a transition, unless the user prefers reduced motion", async () => {
-    page = await app.users.newPage(); // the script and the preference stay with the page
+    page = await app.users.newPage({ reducedMotion: "no-preference" }); // the script stays with the page
     await page.addInitScript(() =>
       addEventListener("pagereveal", (event) =>
         Object.assign(globalThis, {
