@@ -15,7 +15,7 @@ const COMMON = { channels: 20, connectionMs: [20, 900] } as const;
 const SIZES = {
   small: {
     ...COMMON,
-    ...{ readers: 20, messages: 600, publishers: 10, pauseMs: 50, minRequestsPerReader: 7, maxFrozenMs: 1_500 },
+    ...{ readers: 20, messages: 1_200, publishers: 10, pauseMs: 50, minRequestsPerReader: 7, maxFrozenMs: 1_500 },
   },
   // Frozen for longer than `publish` waits.
   full: {
