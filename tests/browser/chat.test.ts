@@ -15,7 +15,7 @@ import {
   waitForRoom,
 } from "./chat-app.ts";
 
-// What these tests are about is the same in both modes.
+// What these tests are about is the same in both modes. In development, chat-live.test.ts sends messages in `npm test`.
 describe.each(IS_MATRIX ? MODES : (["built"] as const))("the chat example, %s", (mode) => {
   let app: ChatApp;
 

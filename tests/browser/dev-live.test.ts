@@ -1,6 +1,6 @@
 /**
  * Live updates in the development server, in Chromium: presence over an edit, in tabs that share a connection, a live query over edits
- * of a view with hooks of Preact, pages of a server that is killed, and the warning about streaming calls that hidden tabs hold.
+ * of a view with hooks of Preact, and the warning about streaming calls that hidden tabs hold.
  */
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
@@ -172,27 +172,6 @@ it("a live query and the states of a view, also those of useState, are kept over
     )
     .toContain("line and line");
   expect(messages.filter((text) => /error/i.test(text))).toEqual([]);
-});
-
-it("pages are loaded again when a killed server runs again, and are live", async () => {
-  const tabs = [await open(), await open()] as const;
-  for (const tab of tabs) await expectText(tab, "#people", "2");
-  await expect
-    .poll(async () => {
-      await tabs[0].click("#say"); // before the view is hydrated, the click has no effect
-      return tabs[1].textContent("#texts");
-    })
-    .toMatch(/text/i);
-  for (const tab of tabs) await tab.evaluate(() => Object.assign(window, { isOld: true }));
-  const { port } = new URL(dev.address);
-  dev.signal("SIGKILL");
-  await dev.exited;
-  dev = await startDev(project.dir, { PORT: port });
-  // The page cannot be evaluated while it is loaded.
-  for (const tab of tabs) await expect.poll(() => tab.evaluate(() => "isOld" in window)).toBe(false);
-  for (const tab of tabs) await expectText(tab, "#people", "2");
-  await tabs[0].click("#say");
-  for (const tab of tabs) await expect.poll(() => tab.textContent("#texts")).toMatch(/^text 1$/i);
 });
 
 it("warns at the fifth streaming call that hidden tabs hold", { timeout: 60_000 }, async () => {
