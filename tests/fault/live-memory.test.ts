@@ -57,9 +57,24 @@ afterAll(() => project?.remove());
 function openUnread(port: number, path: string): Socket {
   const socket = connect({ port, host: "127.0.0.1" });
   socket.pause(); // before it is connected: otherwise Node reads into its own buffer
-  socket.on("error", () => undefined);
+  socket.on("error", () => undefined); // then, readBeginning returns less
   socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
   return socket;
+}
+
+/** Reads from a connection at last. @returns the beginning of the response, which is longer than a message, or all of it */
+function readBeginning(socket: Socket): Promise<string> {
+  let text = "";
+  return new Promise((resolve) => {
+    socket.once("close", () => resolve(text));
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1");
+      if (text.startsWith("HTTP/1.1 200 ") && text.length <= TEXT_LENGTH) return;
+      socket.removeAllListeners("data").pause();
+      resolve(text);
+    });
+    socket.resume();
+  });
 }
 
 /**
@@ -88,16 +103,16 @@ interface AddedBytes {
   readonly settled: number;
 }
 
-/** Measures the memory of a server until it has settled. */
+/** Measures the memory of a server until it has settled. @throws Error if it does not */
 async function sampleUse({ address }: AppProcess): Promise<number[]> {
   const samples: number[] = [];
   while (samples.length < MAX_SAMPLES) {
     samples.push(await callFunction<number>(address, "used_bytes"));
     const last = samples.slice(-SETTLED_SAMPLES);
-    if (last.length === SETTLED_SAMPLES && Math.max(...last) - Math.min(...last) < MIB) break;
+    if (last.length === SETTLED_SAMPLES && Math.max(...last) - Math.min(...last) < MIB) return samples;
     await pause(SAMPLE_MS);
   }
-  return samples;
+  throw new Error(`The memory has not settled. The last samples, in bytes: ${samples.slice(-10).join(", ")}`);
 }
 
 /** Measures the memory of a server while it serves clients that read nothing. */
@@ -109,6 +124,12 @@ async function measure(server: AppProcess, paths: readonly string[]): Promise<Ad
   try {
     await pause(SAMPLE_MS);
     const samples = await sampleUse(server);
+    const beginnings = await Promise.all(sockets.map(readBeginning));
+    // Otherwise, little memory would be used because no messages were sent.
+    for (const text of beginnings) {
+      expect(text.slice(0, 100)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(text.length).toBeGreaterThan(TEXT_LENGTH);
+    }
     return { max: Math.max(...samples) - before, settled: (samples.at(-1) ?? Infinity) - before };
   } finally {
     for (const socket of sockets) socket.destroy();
