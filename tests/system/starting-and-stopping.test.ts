@@ -168,8 +168,7 @@ describe("tsweb check --production", () => {
     expect(code).toBe(1);
   });
 
-  // For modules that fail, see tests/system/commands.test.ts.
-  it.each([{ WEB_WORKERS: "2" }, { HOST: "192.0.2.1" }])(
+  it.each([{ WEB_WORKERS: "2" }, { HOST: "192.0.2.1" }, { LOADING_FAILS: "1" }, { LOADING_EXITS: "1" }])(
     "reports what ends the start of tsweb serve: %j",
     async (more) => {
       const { code } = await runTsweb(site.dir, ["serve"], { ...production, ...more });
