@@ -174,7 +174,7 @@ describe("an edit", () => {
     "of %s takes effect in a page that has loaded it and is not connected yet, beside one that is connected",
     async (_of, file, before, after, selector) => {
       await openHome();
-      const page = await users.reusePage();
+      const page = await users.newPage();
       let connect = () => {};
       const connected = new Promise<void>((resolve) => (connect = resolve));
       await page.routeWebSocket(/__web\/dev/, async (socket) => {
