@@ -24,6 +24,11 @@ export function copyAccounts(): ExampleCopy {
 /** Builds and serves a copy of the example. */
 export async function serveAccounts(copy: ExampleCopy, env: Environment = {}): Promise<RunningServer> {
   await buildOnce(copy.dir, "accounts");
+  return startAccounts(copy, env);
+}
+
+/** Serves a copy that was built. */
+export function startAccounts(copy: ExampleCopy, env: Environment): Promise<RunningServer> {
   return startBuilt(copy.dir, {
     ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
     WEB_AUTH_SECRET: randomBytes(32).toString("hex"),

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "#test/free-port";
 import { type RunningServer, runScript } from "#test/run-tsweb";
-import { serveAccounts } from "../browser/accounts-app.ts";
+import { startAccounts } from "../browser/accounts-app.ts";
 import { describeCallbacks } from "./provider-callbacks.ts";
 import {
   app,
@@ -248,7 +248,7 @@ describe("a provider that fails", () => {
     hanging = createServer(() => undefined).listen(0, "127.0.0.1");
     await once(hanging, "listening");
     const { port } = hanging.address() as AddressInfo; // a TCP server has a port
-    other = await serveAccounts(copy, {
+    other = await startAccounts(copy, {
       ...env,
       PORT: "0",
       OIDC_ISSUER: `http://127.0.0.1:${port}`,
@@ -293,12 +293,12 @@ describe("without its variables", () => {
   it("no provider is offered, and a part of the variables is an error at the start", async () => {
     const names = Object.keys(env).filter((name) => /^(OIDC|GITHUB)_/.test(name));
     const unset = { ...env, PORT: "0", ...Object.fromEntries(names.map((name) => [name, ""])) };
-    const plain = await serveAccounts(copy, unset);
+    const plain = await startAccounts(copy, unset);
     const ada = new User(plain.address);
     expect((await ada.get("/")).text).not.toMatch(/Continue with|\/sign-in\//);
     expect(await ada.get("/sign-in/oidc")).toMatchObject({ status: 404 });
     await plain.stop();
-    await expect(serveAccounts(copy, { ...unset, OIDC_ISSUER: "https://issuer.example" })).rejects.toThrow(
+    await expect(startAccounts(copy, { ...unset, OIDC_ISSUER: "https://issuer.example" })).rejects.toThrow(
       "OIDC_CLIENT_ID and OIDC_CLIENT_SECRET is not set. Set all of OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, or none.",
     );
   });

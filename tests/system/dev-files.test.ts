@@ -266,7 +266,7 @@ describe("the development server", () => {
   });
 
   it.each(SECRETS.filter((file) => !FULLY_TESTED.includes(file)))(
-    "sends the text of %s to nobody, by its path with the common queries [DEV-1]",
+    "sends the text of %s to nobody, by its path with the common queries [DEV-26]",
     async (file) => expectRefusals(withQueries(file, PLAIN_QUERIES)),
   );
 
