@@ -9,9 +9,12 @@ import { ChatApp, MODES, messageTexts, messageWithText, peopleNames, sendMessage
 /** Returns the assistant's answer to "count to …". */
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => `${index + 1} `).join("");
 
-/** The browser's reports of a server that it cannot reach. */
+/**
+ * The browser's reports of a server that it cannot reach, and of a module that a page requests from the next development server
+ * before it is reloaded.
+ */
 const UNREACHABLE =
-  /^console: (Failed to load resource: net::ERR_|WebSocket connection to .* failed|\[vite\] failed to connect)/;
+  /^console: (Failed to load resource: (net::ERR_|the server responded with a status of 504 \(Outdated Request\))|WebSocket connection to .* failed|\[vite\] failed to connect)/;
 
 describe.each(MODES)("live updates of the chat example, %s", (mode) => {
   let app: ChatApp;

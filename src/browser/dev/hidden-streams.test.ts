@@ -32,8 +32,12 @@ beforeEach(() => {
 
 afterEach(() => vi.unstubAllGlobals());
 
+/** The clock stays: other code of this process reads it. */
 function useProtocol(nextHopProtocol: string): void {
-  vi.stubGlobal("performance", { getEntriesByType: () => [{ nextHopProtocol }] });
+  vi.stubGlobal("performance", {
+    now: performance.now.bind(performance),
+    getEntriesByType: () => [{ nextHopProtocol }],
+  });
 }
 
 /** Starts reading an endless stream. Returns a function that stops. */
