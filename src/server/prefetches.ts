@@ -63,21 +63,18 @@ export class Prefetches implements PrefetchedPages {
 
   /** Remembers that a client receives a prefetched page. */
   served(context: RequestContext): void {
-    if (!this.#hasOtherProcesses())
-      this.#mark(pageTag(context) ?? addressKey(context), { isHeld: true, untilMs: this.#now() + SHOWN_MS });
+    if (!this.#hasOtherProcesses()) this.#mark(keyOf(context), { isHeld: true, untilMs: this.#now() + SHOWN_MS });
   }
 
   /** Returns whether a client may hold prefetched pages. If it is signed in, it is known not to hold them afterwards. Errs towards yes. */
   take(context: RequestContext): boolean {
     if (this.#hasOtherProcesses() || this.#inFlight.has(context.address)) return true;
     const now = this.#now();
-    const tag = pageTag(context);
-    if (tag === null && this.#marks.size === 0) return this.#unknownUntilMs > now; // a key takes 1 % of a call
-    const key = tag ?? addressKey(context);
+    const key = keyOf(context);
     const mark = this.#marks.get(key);
     const isKnown = mark !== undefined && mark.untilMs > now;
     const isHeld = isKnown ? mark.isHeld : this.#unknownUntilMs > now;
-    if (isHeld && tag !== null) this.#mark(key, { isHeld: false, untilMs: now + SHOWN_MS });
+    if (isHeld && !isAddress(key)) this.#mark(key, { isHeld: false, untilMs: now + SHOWN_MS });
     return isHeld;
   }
 
@@ -91,9 +88,13 @@ export class Prefetches implements PrefetchedPages {
   }
 }
 
-/** Returns the key of a client without a sign-in: no tag begins with `@`. */
-function addressKey({ address }: RequestContext): string {
-  return `@${clientKey(address)}`;
+/** Returns the tag of the client's sign-in, or `@` and its address. */
+function keyOf(context: RequestContext): string {
+  return pageTag(context) ?? `@${clientKey(context.address)}`;
+}
+
+function isAddress(key: string): boolean {
+  return key.startsWith("@");
 }
 
 /** When browsers prefetch: the eagerness of the rules, by the option `prefetch` of `new App`. */
