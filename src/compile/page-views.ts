@@ -12,7 +12,6 @@ import {
 import {
   type Binding,
   expressionsIn,
-  isInNodeModules,
   type Node,
   type Scope,
   type Scopes,
@@ -202,16 +201,16 @@ function isHtmlElement(name: Node): boolean {
 /** The folder of tsweb's own modules. A linked copy of the package is not below `node_modules`. */
 const OWN_FOLDER = normalizePath(fileURLToPath(new URL("..", import.meta.url)));
 
-/** Returns whether a file belongs to an installed package or to tsweb itself, and not to the project. */
-export function isPackageModule(file: string): boolean {
-  return isInNodeModules(file) || file.startsWith(OWN_FOLDER);
-}
-
 /**
- * Match the ids of the files of {@link isPackageModule}, queries included. As a filter of a hook, they save the call of
+ * Match the ids of modules of installed packages and of tsweb itself, with their queries. As a filter of a hook, they save the call of
  * JavaScript for each of these modules, which are most modules of a build.
  */
 export const PACKAGE_MODULES: readonly RegExp[] = [
   /^[^?#]*[\\/]node_modules[\\/]/,
   new RegExp(`^${OWN_FOLDER.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`),
 ];
+
+/** Returns whether a file belongs to an installed package or to tsweb itself, and not to the project. */
+export function isPackageModule(file: string): boolean {
+  return PACKAGE_MODULES.some((pattern) => pattern.test(file));
+}

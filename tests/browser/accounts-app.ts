@@ -5,6 +5,9 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { copyExample, type ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
+import { freePort } from "#test/free-port";
+import { type GitHubServer, startGitHub } from "#test/github-server";
+import { type RunningProvider, startIdentityProvider } from "#test/identity-provider";
 import { IS_MATRIX } from "#test/matrix";
 import { type Environment, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
@@ -35,6 +38,34 @@ export function startAccounts(copy: ExampleCopy, env: Environment): Promise<Runn
     ...fasterHashing(),
     ...env,
   });
+}
+
+/** The providers with which users of the example sign in, and the example's variables for them. */
+export interface Providers {
+  readonly provider: RunningProvider;
+  readonly github: GitHubServer;
+  readonly env: Record<string, string>;
+  close(): Promise<unknown>;
+}
+
+/** Starts a certified OpenID Connect provider, and a server that does what GitHub does, for the example at a free port. */
+export async function startProviders(): Promise<Providers> {
+  const PORT = String(await freePort());
+  const callback = (id: string) => `http://localhost:${PORT}/sign-in/${id}/callback`;
+  const provider = await startIdentityProvider({ redirect: callback("oidc") });
+  const github = await startGitHub(callback("github"));
+  const env = {
+    PORT,
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: provider.client.id,
+    OIDC_CLIENT_SECRET: provider.client.secret,
+    OIDC_NAME: "Example",
+    GITHUB_CLIENT_ID: github.client.id,
+    GITHUB_CLIENT_SECRET: github.client.secret,
+    GITHUB_URL: github.address,
+    GITHUB_API_URL: `${github.address}/api`,
+  };
+  return { provider, github, env, close: () => Promise.all([provider.close(), github.close()]) };
 }
 
 /** The running example. */

@@ -4,9 +4,6 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "#test/free-port";
-import { type GitHubServer, startGitHub } from "#test/github-server";
-import { type RunningProvider, startIdentityProvider } from "#test/identity-provider";
 import {
   ada,
   expectAlert,
@@ -17,31 +14,19 @@ import {
   signUp,
   submit,
 } from "./accounts-actions.ts";
-import { AccountsApp, SCRIPTING } from "./accounts-app.ts";
+import { AccountsApp, type Providers, SCRIPTING, startProviders } from "./accounts-app.ts";
 import { signOut } from "./passkey-actions.ts";
 
 describe("the accounts example, with providers", () => {
   let app: AccountsApp;
-  let provider: RunningProvider;
-  let github: GitHubServer;
+  let providers: Providers;
+  let provider: Providers["provider"];
+  let github: Providers["github"];
 
   beforeAll(async () => {
-    const PORT = String(await freePort());
-    const callback = (id: string) => `http://localhost:${PORT}/sign-in/${id}/callback`;
-    provider = await startIdentityProvider({ redirect: callback("oidc") });
-    github = await startGitHub(callback("github"));
-    app = await AccountsApp.open({
-      PORT,
-      WEB_DATA_DIR: "data", // in the folder of the copy
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.client.id,
-      OIDC_CLIENT_SECRET: provider.client.secret,
-      OIDC_NAME: "Example",
-      GITHUB_CLIENT_ID: github.client.id,
-      GITHUB_CLIENT_SECRET: github.client.secret,
-      GITHUB_URL: github.address,
-      GITHUB_API_URL: `${github.address}/api`,
-    });
+    providers = await startProviders();
+    ({ provider, github } = providers);
+    app = await AccountsApp.open({ ...providers.env, WEB_DATA_DIR: "data" }); // in the folder of the copy
   });
 
   afterEach(async () => {
@@ -50,7 +35,7 @@ describe("the accounts example, with providers", () => {
 
   afterAll(async () => {
     await app?.close();
-    await Promise.all([provider?.close(), github?.close()]);
+    await providers?.close();
   });
 
   /** Returns whether the browser has reported a problem of the provider's own pages: they load a font from another site. */

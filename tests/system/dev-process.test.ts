@@ -149,25 +149,25 @@ it("tsweb dev leaves no process when the one that the user has started is killed
   await expect.poll(pong).toBe("unreachable");
 });
 
-it("tsweb dev waits at a signal for an on_stop that does not end, and ends with status 0", async () => {
-  const app = "export default new App({ modules: [], on_stop: () => new Promise(() => undefined) });\n";
+/** Interrupts a running application whose `on_stop` does something. Returns the exit code. */
+async function interruptStopping(work: string): Promise<number | NodeJS.Signals> {
+  const app = `export default new App({ modules: [], on_stop: () => ${work} });\n`;
   project.write("src/app.ts", `import { App } from "tsweb";\n${app}`);
   dev = await startDev(project.dir);
   expect((await fetch(`${dev.address}/healthz`)).status).toBe(200);
   dev.signal("SIGINT");
-  expect(await dev.exited).toBe(0);
+  return dev.exited;
+}
+
+it("tsweb dev waits at a signal for an on_stop that does not end, and ends with status 0", async () => {
+  expect(await interruptStopping("new Promise(() => undefined)")).toBe(0);
   expect(dev.output()).toContain("on_stop");
   expect(dev.output()).not.toContain("was killed");
 });
 
 it("tsweb dev kills at a signal, with its status, an application whose on_stop blocks for 6 seconds", async () => {
   const block = 'console.log("on_stop runs");\n  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n';
-  const app = `export default new App({ modules: [], on_stop: () => {\n  ${block}} });\n`;
-  project.write("src/app.ts", `import { App } from "tsweb";\n${app}`);
-  dev = await startDev(project.dir);
-  expect((await fetch(`${dev.address}/healthz`)).status).toBe(200);
-  dev.signal("SIGINT");
-  expect(await dev.exited).toBe(130);
+  expect(await interruptStopping(`{\n  ${block}}`)).toBe(130);
   expect(dev.output()).toContain("on_stop runs");
   expect(dev.output()).toContain("The application did not stop within 6 seconds, and was killed.");
 });

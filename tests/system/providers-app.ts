@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { AccountsUser } from "#test/accounts-user";
 import type { ExampleCopy } from "#test/copy-example";
-import { freePort } from "#test/free-port";
-import { type GitHubServer, startGitHub } from "#test/github-server";
-import { type RunningProvider, startIdentityProvider } from "#test/identity-provider";
+import type { GitHubServer } from "#test/github-server";
+import type { RunningProvider } from "#test/identity-provider";
 import type { RunningServer } from "#test/run-tsweb";
-import { copyAccounts, serveAccounts } from "../browser/accounts-app.ts";
+import { copyAccounts, type Providers, serveAccounts, startProviders } from "../browser/accounts-app.ts";
 
 export const SECRET = randomBytes(32).toString("hex");
 export const PASSWORD = "analytical engine";
@@ -19,6 +18,7 @@ export const FAILED = "/sign-in/failed?reason=";
 
 export let copy: ExampleCopy;
 export let app: RunningServer;
+let providers: Providers;
 export let provider: RunningProvider;
 export let github: GitHubServer;
 export let env: Record<string, string>;
@@ -29,30 +29,16 @@ export let numUsers = 0;
 export function useProviders(): void {
   beforeAll(async () => {
     copy = copyAccounts();
-    const PORT = String(await freePort());
-    const callback = (id: string) => `http://localhost:${PORT}/sign-in/${id}/callback`;
-    provider = await startIdentityProvider({ redirect: callback("oidc") });
-    github = await startGitHub(callback("github"));
-    env = {
-      PORT,
-      WEB_AUTH_SECRET: SECRET,
-      WEB_TRUST_PROXY: "1",
-      WEB_DATA_DIR: join(copy.dir, "data"),
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.client.id,
-      OIDC_CLIENT_SECRET: provider.client.secret,
-      OIDC_NAME: "Example",
-      GITHUB_CLIENT_ID: github.client.id,
-      GITHUB_CLIENT_SECRET: github.client.secret,
-      GITHUB_URL: github.address,
-      GITHUB_API_URL: `${github.address}/api`,
-    };
+    providers = await startProviders();
+    ({ provider, github } = providers);
+    const own = { WEB_AUTH_SECRET: SECRET, WEB_TRUST_PROXY: "1", WEB_DATA_DIR: join(copy.dir, "data") };
+    env = { ...providers.env, ...own };
     app = await serveAccounts(copy, env);
   });
 
   afterAll(async () => {
     await app?.stop();
-    await Promise.all([provider?.close(), github?.close()]);
+    await providers?.close();
     copy?.remove();
   });
 }

@@ -11,7 +11,7 @@ let socket: Socket;
 /** Starts a server with such requests, and a connection to it. */
 async function start(handle: (request: ServerRequest & IncomingMessage, response: ServerResponse) => void) {
   server = createServer(
-    { IncomingMessage: ServerRequest as unknown as typeof IncomingMessage },
+    { IncomingMessage: ServerRequest as unknown as typeof IncomingMessage }, // it inherits all members, also static ones
     (request, response) => {
       if (!(request instanceof ServerRequest)) throw new Error("The server has not used the class.");
       handle(request, response);

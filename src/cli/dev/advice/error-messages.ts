@@ -15,6 +15,7 @@ import {
 } from "vite";
 import { isServerModule, namesServerOnlyUrl } from "../../../compile/index.ts";
 import { type ErrorLog, explainError } from "../../errors/index.ts";
+import { interceptMessages } from "../server/index.ts";
 import { overlayOf } from "./browser-errors.ts";
 
 /**
@@ -34,16 +35,11 @@ export function explainOverlayErrors(edits: EventEmitter): Plugin {
   return {
     name: "tsweb:explain-overlay-errors",
     configureServer({ config, environments, ws }) {
-      const { hot } = environments.client;
-      const send: (payload: HotPayload) => void = hot.send.bind(hot);
-      const sendUnlessEdited = holdErrors({ edits, ws, send });
-      const redactAndSend = (...message: [HotPayload] | [event: string, data?: unknown]) => {
-        const [payload] = message;
-        if (typeof payload === "string") send({ type: "custom", event: payload, data: message[1] });
-        else if (payload.type !== "error") send(payload);
-        else sendUnlessEdited({ ...payload, err: toShow(payload.err, config.root) });
-      };
-      Object.assign(hot, { send: redactAndSend });
+      const sendErrors = holdErrors({ edits, ws });
+      interceptMessages(environments.client.hot, (payload, send) => {
+        if (payload.type !== "error") send(payload);
+        else sendErrors({ ...payload, err: toShow(payload.err, config.root) }, send);
+      });
     },
   };
 }
@@ -52,9 +48,9 @@ export function explainOverlayErrors(edits: EventEmitter): Plugin {
  * Returns a function that sends an error to the open pages, unless an edit follows. Without an open page, the error waits
  * for the next one, until the next edit. Vite itself would keep it longer, and show it over a page that is correct by then.
  */
-function holdErrors({ edits, ws, send }: { edits: EventEmitter } & Pages): (payload: HotPayload) => void {
+function holdErrors({ edits, ws }: { edits: EventEmitter } & Pages): (payload: HotPayload, send: Send) => void {
   let drop = () => {};
-  return (payload) => {
+  return (payload, send) => {
     drop(); // the overlay shows the last error
     const sendTo = (_data: unknown, client: NormalizedHotChannelClient) => {
       drop();
@@ -77,9 +73,10 @@ function holdErrors({ edits, ws, send }: { edits: EventEmitter } & Pages): (payl
 /** The connections of open pages. */
 interface Pages {
   readonly ws: Pick<ViteDevServer["ws"], "clients" | "on" | "off">;
-  /** Sends a message to all of them. */
-  readonly send: (payload: HotPayload) => void;
 }
+
+/** Sends a message to all open pages. */
+type Send = (payload: HotPayload) => void;
 
 function toShow(error: ErrorPayload["err"], root: string): ErrorPayload["err"] {
   const redacted = redact(error, root);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EventEmitter } from "node:events";
-import type { HotPayload, NormalizedHotChannelClient, Plugin } from "vite";
+import type { HotPayload, NormalizedHotChannelClient, Plugin, ViteDevServer } from "vite";
 import type { NodeHandler } from "../../../adapters/index.ts";
 import { randomHex } from "../../../http/index.ts";
 import {
@@ -80,6 +80,26 @@ export class EditVersions {
 }
 
 /**
+ * Passes all messages to the open pages to a function, which sends them on, in place of sending them.
+ *
+ * @param hot the connections of the pages, which it changes
+ * @param handle called with a message, and with the function that sent it so far
+ */
+export function interceptMessages(
+  hot: HotChannel,
+  handle: (payload: HotPayload, send: (payload: HotPayload) => void) => void,
+): void {
+  const send: (payload: HotPayload) => void = hot.send.bind(hot);
+  const intercept = (...message: [HotPayload] | [event: string, data?: unknown]) => {
+    const [payload] = message;
+    handle(typeof payload === "string" ? { type: "custom", event: payload, data: message[1] } : payload, send);
+  };
+  Object.assign(hot, { send: intercept });
+}
+
+type HotChannel = ViteDevServer["environments"]["client"]["hot"];
+
+/**
  * Reloads a page that was requested before an update and has connected after it. Vite sends an update only to the pages that
  * are connected. If there are none, it keeps a reload for the next page, also for one that is requested later: that is dropped.
  */
@@ -88,18 +108,14 @@ export function reloadLatePages(): Plugin {
     name: "tsweb:reload-late-pages",
     configureServer({ environments, ws }) {
       const { hot } = environments.client;
-      const send: (payload: HotPayload) => void = hot.send.bind(hot);
       let updatedAt = Number.NEGATIVE_INFINITY;
       /** When the last update before the connection of a page was sent. */
       const missed = new WeakMap<NormalizedHotChannelClient, number>();
-      const noteAndSend = (...message: [HotPayload] | [event: string, data?: unknown]) => {
-        const [payload] = message;
-        if (typeof payload === "string") return send({ type: "custom", event: payload, data: message[1] });
+      interceptMessages(hot, (payload, send) => {
         const isUpdate = payload.type === "update" || payload.type === "full-reload";
         if (isUpdate) updatedAt = performance.now();
         if (!isUpdate || ws.clients.size > 0) send(payload);
-      };
-      Object.assign(hot, { send: noteAndSend });
+      });
       hot.on("vite:client:connect", (_data, client) => missed.set(client, updatedAt));
       hot.on(CONNECTED_EVENT, (data: unknown, client) => {
         const requestedAt = performance.now() - Number(Object(data).age);

@@ -14,7 +14,7 @@ export {
   VIRTUAL,
 } from "./assets.ts";
 export { ServedSourceMaps, serveBrowserFiles } from "./browser-files.ts";
-export { EditVersions, reloadLatePages } from "./edit-versions.ts";
+export { EditVersions, interceptMessages, reloadLatePages } from "./edit-versions.ts";
 export { completeEdits, reportEdits } from "./file-watching.ts";
 export { runModules } from "./module-runner.ts";
 export { panelLine, servePanel } from "./panel.ts";
