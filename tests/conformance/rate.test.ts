@@ -3,28 +3,28 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import { singleLimit } from "#test/single-limit";
-import { openRedisConnection, type RedisConnection } from "../../src/backends/redis/client/index.ts";
+import { type OpenedConnection, openRedisConnection } from "../../src/backends/redis/client/index.ts";
 import { redisRateStore } from "../../src/backends/redis/rate-store.ts";
 import { memoryRateStore } from "../../src/rate-limit/index.ts";
 import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
 
 let server: RedisServer;
 let cluster: RedisServer;
-let connection: RedisConnection;
-let clusterConnection: RedisConnection;
+let opened: OpenedConnection;
+let openedCluster: OpenedConnection;
 const { log, lines } = recordedLog();
 
 beforeAll(async () => {
   server = await RedisServer.start();
-  connection = openRedisConnection(server.url, log);
+  opened = openRedisConnection(server.url, log);
   cluster = await RedisServer.start({ clusterSlots: [0, 16_383] });
   await cluster.formCluster();
-  clusterConnection = openRedisConnection(cluster.url, log);
+  openedCluster = openRedisConnection(cluster.url, log);
 });
 
 afterAll(async () => {
-  await connection?.close();
-  await clusterConnection?.close();
+  await opened?.close();
+  await openedCluster?.close();
   await server?.stop();
   await cluster?.stop();
   expect(lines).toEqual([]);
@@ -33,9 +33,9 @@ afterAll(async () => {
 let openStores = 0;
 
 /** Opens a store in Redis with keys that no other test uses. */
-function openRedis(clock?: Clock, used = connection) {
+function openRedis(clock?: Clock, { connection } = opened) {
   const id = ++openStores;
-  return redisRateStore(used, {
+  return redisRateStore(connection, {
     keyPrefix: `{test ${id}}:`,
     ...(clock ? { now: () => clock.ms } : {}),
   });
@@ -43,7 +43,7 @@ function openRedis(clock?: Clock, used = connection) {
 
 rateStoreTests("in memory", (clock) => memoryRateStore({ now: () => clock.ms }));
 rateStoreTests("in Redis", openRedis);
-rateStoreTests("in a Redis cluster", (clock) => openRedis(clock, clusterConnection));
+rateStoreTests("in a Redis cluster", (clock) => openRedis(clock, openedCluster));
 
 describe("the rate stores in memory and in Redis", () => {
   it("return exactly the same wait", async () => {
@@ -75,8 +75,8 @@ describe("the rate store in Redis, with the clock of Redis", () => {
   it("accepts exactly 120 of 200 concurrent calls of two processes", async () => {
     const other = openRedisConnection(`${server.url}/0`, log); // another URL of the same Redis has its own connection
     const [one, two] = [
-      singleLimit(redisRateStore(connection, { keyPrefix: "{both}:" }), { calls: 120, seconds: 60 }),
-      singleLimit(redisRateStore(other, { keyPrefix: "{both}:" }), { calls: 120, seconds: 60 }),
+      singleLimit(redisRateStore(opened.connection, { keyPrefix: "{both}:" }), { calls: 120, seconds: 60 }),
+      singleLimit(redisRateStore(other.connection, { keyPrefix: "{both}:" }), { calls: 120, seconds: 60 }),
     ];
     const waits = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? one : two).take("both")));
     await other.close();

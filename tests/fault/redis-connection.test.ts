@@ -26,9 +26,9 @@ async function startRedis(options?: RedisServerOptions): Promise<RedisServer> {
 
 function connect(url: string) {
   const { log, lines } = recordedLog();
-  const connection = openRedisConnection(url, log);
-  opened.push(connection);
-  return { connection, lines };
+  const reference = openRedisConnection(url, log);
+  opened.push(reference);
+  return { ...reference, lines };
 }
 
 const messages = (lines: readonly LogLine[]) => lines.map(({ message }) => message);
@@ -53,10 +53,10 @@ describe("a connection to Redis", () => {
     const [first, second] = await Promise.all([one.connection.client(), two.connection.client()]);
     expect(first).toBe(second);
     expect(await countClients(server)).toBe(1);
-    await one.connection.close();
-    await one.connection.close(); // the second call has no effect
+    await one.close();
+    await one.close(); // the second call has no effect
     expect(await second.ping()).toBe("PONG");
-    await two.connection.close();
+    await two.close();
     await expect.poll(() => countClients(server)).toBe(0);
     expect([...one.lines, ...two.lines]).toEqual([]);
     // A connection that is opened later is a new one.
@@ -65,10 +65,10 @@ describe("a connection to Redis", () => {
 
   it("waits for the reply to a command in flight before it is closed", async () => {
     const server = await startRedis();
-    const { connection } = connect(server.url);
+    const { connection, close } = connect(server.url);
     const redis = await connection.client();
     const reply = redis.set("key", "value");
-    await connection.close();
+    await close();
     expect(await reply).toBe("OK");
   });
 
@@ -146,10 +146,10 @@ describe("a connection to Redis", () => {
 
   it("is closed in time while Redis hangs", async () => {
     const server = await startRedis();
-    const { connection, lines } = connect(server.url);
+    const { connection, lines, close } = connect(server.url);
     await untilConnected(connection);
     await server.pause();
-    await connection.close();
+    await close();
     expect(messages(lines)).toEqual([]);
   });
 

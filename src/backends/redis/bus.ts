@@ -27,6 +27,7 @@ import {
 } from "../bus/index.ts";
 import {
   isReplyError,
+  type OpenedConnection,
   openRedisConnection,
   type RedisConnection,
   RedisSubscriber,
@@ -119,6 +120,7 @@ class RedisBus implements Bus {
   readonly presence: RedisPresence;
   readonly outcomes: OutcomeStore;
   readonly #target: RedisTarget;
+  readonly #opened: OpenedConnection;
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisSubscriber;
   readonly #publishQueue: PublishQueue;
@@ -137,7 +139,8 @@ class RedisBus implements Bus {
     const log = backgroundLog(options.log ?? createConsoleLogger());
     this.#target = resolveBusOptions(options, "redis");
     const { url, namespace } = this.#target;
-    this.#connection = openRedisConnection(url, log, redisKeyPrefix(namespace));
+    this.#opened = openRedisConnection(url, log, redisKeyPrefix(namespace));
+    this.#connection = this.#opened.connection;
     this.#foreignData = new ForeignDataLog(log, { redis: this.#connection.address });
     this.#maxAgeMs = Math.round(hours * 3_600_000);
     this.#maxMessages = messages;
@@ -268,7 +271,7 @@ class RedisBus implements Bus {
     this.#preparation.close();
     this.#listeners.clear();
     this.#subscriber.close();
-    await this.#connection.close();
+    await this.#opened.close();
   }
 
   readonly #append = async ({ channel, number, data }: PublishBatch): Promise<Position[]> => {

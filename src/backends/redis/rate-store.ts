@@ -187,7 +187,7 @@ export interface SharedStoreOptions {
 /** Opens the store in which processes count together, in Redis. It connects when it is started or at the first call. */
 export function openSharedStore({ target, local, log }: SharedStoreOptions): ManagedRateStore {
   const keyPrefix = redisKeyPrefix(target.namespace);
-  const connection = openRedisConnection(target.url, log, keyPrefix);
+  const { connection, close } = openRedisConnection(target.url, log, keyPrefix);
   const store = new FallbackRateStore({ shared: redisRateStore(connection, { keyPrefix }), local, log });
   return {
     take: (limits, keys) => store.take(limits, keys),
@@ -195,7 +195,7 @@ export function openSharedStore({ target, local, log }: SharedStoreOptions): Man
     start: () => store.start(),
     async close() {
       store.close();
-      await connection.close();
+      await close();
     },
   };
 }

@@ -1,11 +1,11 @@
 export {
   defineScript,
   infoOf,
+  type OpenedConnection,
   openRedisConnection,
-  type RedisConnection,
   runScript,
   type Script,
   type ScriptInput,
 } from "./connection.ts";
-export { isReplyError } from "./lazy-client.ts";
+export { isReplyError, type RedisConnection } from "./lazy-client.ts";
 export { RedisSubscriber } from "./subscriber.ts";

@@ -16,13 +16,13 @@ it("a command whose connection is lost names the server and the lost connection,
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The server has no port.");
-  const connection = openRedisConnection(`redis://127.0.0.1:${address.port}`, recordedLog().log);
+  const { connection, close } = openRedisConnection(`redis://127.0.0.1:${address.port}`, recordedLog().log);
   const redis = await connection.client();
   await expect.poll(() => redis.status).toBe("ready");
   await expect(runScript(connection, defineScript("return 1"), { keys: [], args: [] })).rejects.toThrow(
     `The connection to Redis at 127.0.0.1:${address.port} was closed before it replied.`,
   );
-  await connection.close();
+  await close();
   server.close();
 });
 
@@ -36,7 +36,7 @@ it("a command for a connection that ioredis has not noticed to be lost names the
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // of a server that listens on TCP
   const { log, lines } = recordedLog();
-  const connection = openRedisConnection(`redis://127.0.0.1:${port}`, log);
+  const { connection, close } = openRedisConnection(`redis://127.0.0.1:${port}`, log);
   const redis = await connection.client();
   await expect.poll(() => redis.status).toBe("ready");
   redis.stream.end(); // not writable from now on, and `close` follows later
@@ -48,6 +48,6 @@ it("a command for a connection that ioredis has not noticed to be lost names the
   expect(lines.map(({ fields }) => fields)).toEqual([
     { redis: `127.0.0.1:${port}`, reason: "The connection was lost." },
   ]);
-  await connection.close();
+  await close();
   server.close();
 });

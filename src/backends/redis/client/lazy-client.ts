@@ -27,7 +27,7 @@ const OPTIONS: RedisOptions = {
  * One connection to one Redis: the one of the URL, the primary that Sentinels name, or the node of a cluster that serves
  * a key. It connects at its first use, and reconnects whenever it is lost.
  */
-export class LazyRedisClient {
+export class RedisConnection {
   /** The hosts, ports and database, without user name and password: safe to log. */
   readonly address: string;
   readonly #url: string;
@@ -46,7 +46,7 @@ export class LazyRedisClient {
   #isUnaccepted = false;
   #isRedirected = false;
 
-  /** How often the connection has been established. */
+  /** How often the connection has been established. After a reconnection, the server may have lost its data. */
   get generation(): number {
     return this.#generation;
   }
@@ -77,21 +77,30 @@ export class LazyRedisClient {
   }
 
   /**
-   * Returns the client, after the first attempt to connect has succeeded or failed.
+   * Returns the client. The first call of any part connects; it resolves when that attempt has succeeded or failed.
+   *
+   * While Redis is unreachable, the client rejects every command at once, and the commands that were in flight when the
+   * connection was lost. Redis may still have run those. The client reconnects by itself.
    *
    * @throws ConfigError if ioredis is not installed, or if Redis refuses the database number
    */
-  get(): Promise<Redis> {
+  client(): Promise<Redis> {
     this.#connecting ??= this.#connect();
     return this.#connecting;
   }
 
-  /** Returns the error of an operation while there is no connection. */
+  /** Returns the error of an operation while there is no connection: that it is unreachable, or why it is not used. */
   unreachableError(): Error {
     return new Error(this.#refusal ?? `Redis at ${this.address} is unreachable.`);
   }
 
-  /** Connects again, because this server cannot be used now. The reason is that of errors until {@link accept}. */
+  /**
+   * Connects again, because this server cannot be used now. The reason is logged, and is that of errors until
+   * {@link accept} is called.
+   *
+   * @param reason a sentence
+   * @returns the error to throw
+   */
   refuse(reason: string): Error {
     this.#refusal = reason;
     this.#isUnaccepted = true;
@@ -111,6 +120,7 @@ export class LazyRedisClient {
    * Connects to the node of a cluster that a redirection names.
    *
    * @param message the error of the server: `MOVED …`
+   * @returns the error to throw
    */
   follow(message: string): Error {
     this.#isRedirected = this.#nodes.follow(message);
@@ -124,7 +134,7 @@ export class LazyRedisClient {
    * @throws Error if another node serves it: it is connected to
    */
   async locate(key: string): Promise<void> {
-    const redis = await this.get();
+    const redis = await this.client();
     try {
       await redis.exists(key);
     } catch (error) {
@@ -134,7 +144,7 @@ export class LazyRedisClient {
     this.#nodes.learn(String(await redis.cluster("NODES").catch(() => "")));
   }
 
-  /** Waits up to half a second for the commands in flight, then disconnects. */
+  /** Waits up to half a second for the commands in flight, then disconnects: for all parts that share the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#reachability.close();
