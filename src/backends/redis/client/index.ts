@@ -1,11 +1,3 @@
-export {
-  defineScript,
-  infoOf,
-  type OpenedConnection,
-  openRedisConnection,
-  runScript,
-  type Script,
-  type ScriptInput,
-} from "./connection.ts";
-export { isReplyError, type RedisConnection } from "./lazy-client.ts";
+export { defineScript, infoOf, runScript, type Script, type ScriptInput } from "./commands.ts";
+export { isReplyError, type OpenedConnection, openRedisConnection, type RedisConnection } from "./connection.ts";
 export { RedisSubscriber } from "./subscriber.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { closeWhenSilent } from "./lazy-client.ts";
+import { closeWhenSilent } from "./connection.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

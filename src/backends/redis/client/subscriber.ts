@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { backoffMs } from "../../../reconnect.ts";
-import { closeWhenSilent, commandError, type RedisConnection } from "./lazy-client.ts";
+import { closeWhenSilent, commandError, type RedisConnection } from "./connection.ts";
 
 /** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
 const PING_INTERVAL_MS = 2_000;
