@@ -5,7 +5,6 @@ import {
   createEpoch,
   DEFAULT_HOURS,
   type EntryListener,
-  EntryListeners,
   formatBase36,
   OUTCOME_MS,
   type OutcomeStore,
@@ -13,6 +12,7 @@ import {
   parseBase36,
   type ReadLimit,
   type ReadResult,
+  TopicListeners,
 } from "../bus/index.ts";
 import { MemoryHistory } from "./history.ts";
 import { MemoryPresence } from "./presence.ts";
@@ -52,7 +52,7 @@ class MemoryBus implements Bus {
   readonly outcomes: MemoryOutcomes;
   readonly #epoch = createEpoch();
   readonly #history: MemoryHistory;
-  readonly #listeners = new EntryListeners();
+  readonly #listeners = new TopicListeners();
   readonly #now: () => number;
   #isClosed = false;
 

@@ -5,7 +5,6 @@ import {
   createProducerId,
   DEFAULT_HOURS,
   type EntryListener,
-  EntryListeners,
   ForeignDataLog,
   type OutcomeStore,
   type Position,
@@ -15,6 +14,7 @@ import {
   type ReadResult,
   RetryPolicy,
   SecretsCheck,
+  TopicListeners,
 } from "../bus/index.ts";
 import { type JetStreamContext, NatsConnector } from "./connector.ts";
 import { NatsConsumers } from "./consumers.ts";
@@ -94,7 +94,7 @@ class NatsBus implements Bus {
   readonly #reader: NatsReader;
   readonly #publishQueue: PublishQueue;
   readonly #retryPolicy = new RetryPolicy(isTransientError);
-  readonly #listeners = new EntryListeners();
+  readonly #listeners = new TopicListeners();
   readonly #secretsCheck: SecretsCheck;
   readonly #subjectPrefix: string;
   readonly #namespace: string;

@@ -14,8 +14,8 @@ import {
   createEpoch,
   createProducerId,
   DEFAULT_HOURS,
+  type Entry,
   type EntryListener,
-  EntryListeners,
   ForeignDataLog,
   type OutcomeStore,
   type Position,
@@ -30,7 +30,7 @@ import {
   type OpenedConnection,
   openRedisConnection,
   type RedisConnection,
-  RedisSubscriber,
+  type RunOnConnection,
   runScript,
   type Script,
   type ScriptInput,
@@ -54,13 +54,17 @@ import {
   buildOldestResult,
   buildReadResult,
   endPosition,
+  FIRST_ID,
   formatEntryId,
   formatPosition,
   parsePosition,
   previousEntryId,
+  type StreamPosition,
+  type StreamRange,
   UNKNOWN_ID,
   UnexpectedReplyError,
 } from "./stream.ts";
+import { RedisSubscriber } from "./subscriber.ts";
 
 /** The options of {@link redis}. */
 export interface RedisOptions {
@@ -124,7 +128,6 @@ class RedisBus implements Bus {
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisSubscriber;
   readonly #publishQueue: PublishQueue;
-  readonly #listeners = new EntryListeners();
   readonly #maxAgeMs: number;
   readonly #maxMessages: number;
   readonly #keys: RedisKeys;
@@ -146,27 +149,15 @@ class RedisBus implements Bus {
     this.#maxMessages = messages;
     this.#keys = new RedisKeys(namespace, databaseOf(url));
     this.#preparation = new RedisPreparation({ connection: this.#connection, keys: this.#keys, namespace, log });
-    const run = <T>(operation: (connection: RedisConnection) => Promise<T>) =>
+    const run: RunOnConnection = (operation) =>
       this.#retryPolicy.run(async () => {
         await this.#preparation.run();
         return operation(this.#connection);
       });
     this.revocations = redisRevocations(this.#keys.revocations, run);
     this.outcomes = redisOutcomes((record) => this.#keys.outcome(record), run);
-    this.#subscriber = new RedisSubscriber(this.#connection, {
-      channels: () => [...this.#listeners.topics, ...this.presence.topics],
-      onMessage: this.#receive,
-      onReconnect: () => {
-        this.#listeners.deliverMissed();
-        this.presence.deliverMissed();
-      },
-    });
-    this.presence = new RedisPresence({
-      keys: this.#keys,
-      run,
-      subscribe: (topic) => run(() => this.#subscriber.subscribe(topic)),
-      unsubscribe: (topic) => this.#subscriber.unsubscribe(topic),
-    });
+    this.#subscriber = new RedisSubscriber(this.#connection, run);
+    this.presence = new RedisPresence({ keys: this.#keys, run, subscriber: this.#subscriber });
     this.#publishQueue = new PublishQueue({
       send: this.#append,
       isTransient: isTransientError,
@@ -217,47 +208,30 @@ class RedisBus implements Bus {
     });
   }
 
-  read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
-    const { epoch = "-", id = { ms: 0, seq: 0 } } = parsePosition(after) ?? {};
-    const limits = [String(limit.messages), String(limit.bytes)];
-    const input = { keys: [this.#keys.stream(channel)], args: [epoch, formatEntryId(id), ...limits] };
+  async read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
+    const from = parsePosition(after) ?? { epoch: "-", id: FIRST_ID };
+    return buildReadResult(after, await this.#readRange(channel, from, limit), this.#maxAgeMs);
+  }
+
+  async readOldest(channel: string, limit: ReadLimit): Promise<ReadResult> {
+    return buildOldestResult(await this.#readRange(channel, { epoch: ANY_EPOCH, id: FIRST_ID }, limit));
+  }
+
+  #readRange(channel: string, { epoch, id }: StreamPosition, limit: ReadLimit): Promise<StreamRange> {
+    const key = this.#keys.stream(channel);
+    const args = [epoch, formatEntryId(id), String(limit.messages), String(limit.bytes)];
     return this.#retryPolicy.run(async () => {
-      const range = parseRangeReply(await this.#run(RANGE, input));
-      if (range.entries.some(({ previousId }) => previousId === UNKNOWN_ID)) {
-        this.#foreignData.report(`key ${this.#keys.stream(channel)}`);
-      }
-      return buildReadResult(after, range, this.#maxAgeMs);
+      const range = parseRangeReply(await this.#run(RANGE, { keys: [key], args }));
+      if (range.entries.some(({ previousId }) => previousId === UNKNOWN_ID)) this.#foreignData.report(`key ${key}`);
+      return range;
     });
   }
 
-  readOldest(channel: string, limit: ReadLimit): Promise<ReadResult> {
-    const limits = [String(limit.messages), String(limit.bytes)];
-    const args = [ANY_EPOCH, formatEntryId({ ms: 0, seq: 0 }), ...limits];
-    return this.#retryPolicy.run(async () => {
-      const range = parseRangeReply(await this.#run(RANGE, { keys: [this.#keys.stream(channel)], args }));
-      if (range.entries.some(({ previousId }) => previousId === UNKNOWN_ID)) {
-        this.#foreignData.report(`key ${this.#keys.stream(channel)}`);
-      }
-      return buildOldestResult(range);
-    });
-  }
-
-  async watch(channel: string, listener: EntryListener): Promise<() => void> {
+  watch(channel: string, listener: EntryListener): Promise<() => void> {
     const pubSubChannel = this.#keys.pubSubChannel(channel);
-    const removeListener = this.#listeners.add(pubSubChannel, listener);
-    const stop = () => {
-      if (removeListener() && !this.#listeners.has(pubSubChannel)) this.#subscriber.unsubscribe(pubSubChannel);
-    };
-    try {
-      await this.#retryPolicy.run(async () => {
-        await this.#preparation.run();
-        await this.#subscriber.subscribe(pubSubChannel);
-      });
-    } catch (error) {
-      stop();
-      throw error;
-    }
-    return stop;
+    return this.#subscriber.listen(pubSubChannel, (text) =>
+      listener(text === undefined ? undefined : this.#parseEntry(pubSubChannel, text)),
+    );
   }
 
   close(): Promise<void> {
@@ -269,7 +243,6 @@ class RedisBus implements Bus {
     this.#publishQueue.close();
     this.#retryPolicy.close();
     this.#preparation.close();
-    this.#listeners.clear();
     this.#subscriber.close();
     await this.#opened.close();
   }
@@ -286,18 +259,17 @@ class RedisBus implements Bus {
     return data.map((_, index) => formatPosition(epoch, { ms: firstId.ms, seq: firstId.seq + index }));
   };
 
-  readonly #receive = (pubSubChannel: string, text: string): void => {
-    if (this.presence.receive(pubSubChannel, text)) return;
+  /** Returns the entry of a pub/sub message; undefined for one that no bus has sent, after which the channel has to be read. */
+  #parseEntry(pubSubChannel: string, text: string): Entry | undefined {
     const received = parsePubSubMessage(text);
     if (!received) {
       this.#foreignData.report(`pub/sub channel ${pubSubChannel}`);
-      this.#listeners.deliver(pubSubChannel);
-      return;
+      return undefined;
     }
     const { epoch, entry } = received;
     const after = formatPosition(epoch, previousEntryId(entry, this.#maxAgeMs));
-    this.#listeners.deliver(pubSubChannel, { position: formatPosition(epoch, entry.id), data: entry.data, after });
-  };
+    return { position: formatPosition(epoch, entry.id), data: entry.data, after };
+  }
 
   /**
    * Prepares the connection, and runs a script. Its first key is the epoch. Its first arguments are a new epoch, and

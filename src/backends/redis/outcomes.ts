@@ -1,5 +1,5 @@
 import { OUTCOME_MS, type OutcomeStore } from "../bus/index.ts";
-import { defineScript, type RedisConnection, runScript } from "./client/index.ts";
+import { defineScript, type RunOnConnection, runScript } from "./client/index.ts";
 
 /** KEYS: the record. ARGV: the text, how long it is kept in milliseconds. Returns the text that is stored; nil if there was none. */
 const CLAIM = defineScript(`
@@ -17,12 +17,8 @@ const REMOVE = defineScript(`return redis.call('DEL', KEYS[1])`);
  * Returns the outcomes of idempotent functions in Redis: a key for each, which expires.
  *
  * @param keyOf returns the name of a record's key
- * @param run runs an operation; retries while Redis is unreachable, for up to two seconds
  */
-export function redisOutcomes(
-  keyOf: (record: string) => string,
-  run: <T>(operation: (connection: RedisConnection) => Promise<T>) => Promise<T>,
-): OutcomeStore {
+export function redisOutcomes(keyOf: (record: string) => string, run: RunOnConnection): OutcomeStore {
   const runFor = (script: typeof CLAIM, key: string, ...args: readonly string[]) =>
     run((connection) => runScript(connection, script, { keys: [keyOf(key)], args }));
   return {

@@ -1,14 +1,8 @@
-import type {
-  PresenceEntry,
-  PresenceListener,
-  PresenceMember,
-  PresenceState,
-  PresenceStore,
-  PresenceWatch,
-} from "../bus/index.ts";
-import { defineScript, type RedisConnection, runScript, type Script } from "./client/index.ts";
+import type { PresenceEntry, PresenceMember, PresenceState, PresenceStore, PresenceWatch } from "../bus/index.ts";
+import { defineScript, type RunOnConnection, runScript, type Script } from "./client/index.ts";
 import type { RedisKeys } from "./keys.ts";
 import { UnexpectedReplyError } from "./stream.ts";
+import type { RedisSubscriber } from "./subscriber.ts";
 
 /**
  * How long a channel is stored after the last renewal of a lease, and how long a lease that has ended. Until then, a process
@@ -98,54 +92,24 @@ return 1
 /** The options of {@link RedisPresence}. */
 export interface RedisPresenceOptions {
   readonly keys: RedisKeys;
-  /** Runs an operation on a prepared connection. Retries while Redis is unreachable, for up to two seconds. */
-  run<T>(operation: (connection: RedisConnection) => Promise<T>): Promise<T>;
-  /** Subscribes to a pub/sub channel, with retries as `run`. */
-  subscribe(pubSubChannel: string): Promise<void>;
-  unsubscribe(pubSubChannel: string): void;
+  readonly run: RunOnConnection;
+  readonly subscriber: RedisSubscriber;
 }
 
-/** Who is present, in Redis. The bus passes it the messages of its pub/sub channels. */
+/** Who is present, in Redis. */
 export class RedisPresence implements PresenceStore {
   readonly #options: RedisPresenceOptions;
-  /** The listeners by pub/sub channel. */
-  readonly #listeners = new Map<string, Set<{ readonly listener: PresenceListener }>>();
 
   constructor(options: RedisPresenceOptions) {
     this.#options = options;
   }
 
-  /** The pub/sub channels that have a listener. */
-  get topics(): Iterable<string> {
-    return this.#listeners.keys();
-  }
-
-  /** Passes on a pub/sub message. Returns false if it is one of messages. */
-  receive(pubSubChannel: string, text: string): boolean {
-    const [, removedId] = /^removed (\S+)$/.exec(text) ?? [];
-    for (const { listener } of this.#listeners.get(pubSubChannel) ?? []) listener(removedId);
-    return pubSubChannel.startsWith(this.#options.keys.presencePubSubChannel(""));
-  }
-
-  /** Calls all listeners, because messages may have been missed. */
-  deliverMissed(): void {
-    for (const topic of this.#listeners.keys()) this.receive(topic, "changed");
-  }
-
   async watch(channel: string, { holder, leaseMs, listener }: PresenceWatch): Promise<() => void> {
-    const topic = this.#options.keys.presencePubSubChannel(channel);
-    const listeners = this.#listeners.get(topic) ?? new Set();
-    this.#listeners.set(topic, listeners);
-    const watch = { listener };
-    listeners.add(watch);
-    const stop = () => {
-      listeners.delete(watch);
-      if (listeners.size > 0 || this.#listeners.get(topic) !== listeners) return;
-      this.#listeners.delete(topic);
-      this.#options.unsubscribe(topic);
-    };
+    const { keys, subscriber } = this.#options;
+    const stop = await subscriber.listen(keys.presencePubSubChannel(channel), (text = "") =>
+      listener(/^removed (\S+)$/.exec(text)?.[1]),
+    );
     try {
-      await this.#options.subscribe(topic);
       await this.renew(channel, holder, leaseMs);
     } catch (error) {
       stop();

@@ -6,7 +6,7 @@ import {
   type RevocationRead,
   type RevocationStore,
 } from "../../revocation/index.ts";
-import { defineScript, type RedisConnection, runScript } from "./client/index.ts";
+import { defineScript, type RedisConnection, type RunOnConnection, runScript } from "./client/index.ts";
 import { READ_RUN } from "./scripts.ts";
 import { UnexpectedReplyError } from "./stream.ts";
 
@@ -70,9 +70,6 @@ local epoch = get_epoch(ARGV[1])
 local from = epoch == ARGV[2] and '(' .. ARGV[3] or '(0'
 return { epoch, string.format('%.0f', get_end()), redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES') }
 `);
-
-/** Runs an operation on a prepared connection. Retries while Redis is unreachable, for up to two seconds. */
-export type RunOnConnection = <T>(operation: (connection: RedisConnection) => Promise<T>) => Promise<T>;
 
 /**
  * Returns the store of revocations in Redis. If Redis has replicas, an entry is confirmed when one of them has it.

@@ -10,6 +10,15 @@ export interface EntryId {
   readonly seq: number;
 }
 
+/** Before the id of every entry. */
+export const FIRST_ID: EntryId = { ms: 0, seq: 0 };
+
+/** The parts of a position. */
+export interface StreamPosition {
+  readonly epoch: string;
+  readonly id: EntryId;
+}
+
 /** An entry of a stream. */
 export interface StreamEntry {
   readonly id: EntryId;
@@ -51,7 +60,7 @@ export function formatPosition(epoch: string, { ms, seq }: EntryId): Position {
 }
 
 /** Parses a position. Returns undefined if it is not a position of this bus. */
-export function parsePosition(position: Position): { readonly epoch: string; readonly id: EntryId } | undefined {
+export function parsePosition(position: Position): StreamPosition | undefined {
   const [, epoch, time, sequence] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{9})$/.exec(position) ?? [];
   const ms = parseBase36(time);
   const seq = parseBase36(sequence);

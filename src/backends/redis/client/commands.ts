@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { commandError, isMoved, type RedisConnection } from "./connection.ts";
 
+/** Runs an operation on a prepared connection. Retries while Redis is unreachable, for up to two seconds. */
+export type RunOnConnection = <T>(operation: (connection: RedisConnection) => Promise<T>) => Promise<T>;
+
 /** A Lua script, which Redis runs atomically. */
 export interface Script {
   readonly text: string;

@@ -1,3 +1,9 @@
-export { defineScript, infoOf, runScript, type Script, type ScriptInput } from "./commands.ts";
-export { isReplyError, type OpenedConnection, openRedisConnection, type RedisConnection } from "./connection.ts";
-export { RedisSubscriber } from "./subscriber.ts";
+export { defineScript, infoOf, type RunOnConnection, runScript, type Script, type ScriptInput } from "./commands.ts";
+export {
+  closeWhenSilent,
+  commandError,
+  isReplyError,
+  type OpenedConnection,
+  openRedisConnection,
+  type RedisConnection,
+} from "./connection.ts";

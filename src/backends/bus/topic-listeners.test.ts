@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
 import type { Entry, EntryListener } from "./bus.ts";
-import { EntryListeners } from "./entry-listeners.ts";
+import { TopicListeners } from "./topic-listeners.ts";
 
 const entry = (position: string): Entry => ({ position, data: position });
 
 /** Adds a listener that records the positions of its entries, and undefined where it has to read. */
-function listen(listeners: EntryListeners, topic = "a") {
+function listen(listeners: TopicListeners, topic = "a") {
   const received: (string | undefined)[] = [];
   const listener: EntryListener = (entry) => void received.push(entry?.position);
   return { received, listener, remove: listeners.add(topic, listener) };
 }
 
 it("passes each entry to all listeners of its topic, in order, and to no listener of another topic", () => {
-  const listeners = new EntryListeners();
+  const listeners = new TopicListeners();
   const [one, two, other] = [listen(listeners), listen(listeners), listen(listeners, "b")];
   for (const position of ["1", "2", "3"]) listeners.deliver("a", entry(position));
   listeners.deliver("c", entry("4"));
@@ -20,7 +20,7 @@ it("passes each entry to all listeners of its topic, in order, and to no listene
 });
 
 it("calls all listeners without an entry when messages may have been missed", () => {
-  const listeners = new EntryListeners();
+  const listeners = new TopicListeners();
   const [one, other] = [listen(listeners), listen(listeners, "b")];
   listeners.deliver("a");
   listeners.deliverMissed();
@@ -28,7 +28,7 @@ it("calls all listeners without an entry when messages may have been missed", ()
 });
 
 it("does not call a removed listener, and removes a function that was added twice once at a time", () => {
-  const listeners = new EntryListeners();
+  const listeners = new TopicListeners();
   const { received, listener, remove } = listen(listeners);
   const removeAgain = listeners.add("a", listener);
   expect([remove(), remove()]).toEqual([true, false]);
@@ -41,7 +41,7 @@ it("does not call a removed listener, and removes a function that was added twic
 });
 
 it("does not call a listener that another listener removes meanwhile, and none after it was cleared", () => {
-  const listeners = new EntryListeners();
+  const listeners = new TopicListeners();
   let remove: () => boolean = () => false;
   listeners.add("a", () => remove());
   const second = listen(listeners);

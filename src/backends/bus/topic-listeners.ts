@@ -1,17 +1,17 @@
 import type { Logger } from "../../logging/index.ts";
-import type { Entry, EntryListener, Progress } from "./bus.ts";
+import type { Entry, Progress } from "./bus.ts";
 
 /** One call of `watch`. An object of its own, because one function can listen twice, and each is removed by itself. */
-interface Watch {
-  readonly listener: EntryListener;
+interface Watch<Event> {
+  readonly listener: (event?: Event) => void;
 }
 
 /**
  * The listeners of a bus, by topic. A topic is the name by which the server delivers the messages of one channel: a
  * pub/sub channel of Redis, a subject of NATS.
  */
-export class EntryListeners {
-  readonly #topics = new Map<string, Set<Watch>>();
+export class TopicListeners<Event = Entry | Progress> {
+  readonly #topics = new Map<string, Set<Watch<Event>>>();
 
   /** The topics that have a listener. */
   get topics(): IterableIterator<string> {
@@ -28,7 +28,7 @@ export class EntryListeners {
    *
    * @returns a function that removes it. Its first call returns true, any later one false.
    */
-  add(topic: string, listener: EntryListener): () => boolean {
+  add(topic: string, listener: Watch<Event>["listener"]): () => boolean {
     const watches = this.#topics.get(topic) ?? new Set();
     this.#topics.set(topic, watches);
     const watch = { listener };
@@ -40,12 +40,12 @@ export class EntryListeners {
     };
   }
 
-  /** Passes an entry, or the progress, to the listeners of a topic; without one, they have to read from the bus. */
-  deliver(topic: string, entry?: Entry | Progress): void {
-    for (const { listener } of this.#topics.get(topic) ?? []) listener(entry);
+  /** Passes an event to the listeners of a topic; without one, they have to read from the bus. */
+  deliver(topic: string, event?: Event): void {
+    for (const { listener } of this.#topics.get(topic) ?? []) listener(event);
   }
 
-  /** Calls all listeners without an entry, because messages may have been missed. */
+  /** Calls all listeners without an event, because messages may have been missed. */
   deliverMissed(): void {
     for (const topic of this.#topics.keys()) this.deliver(topic);
   }

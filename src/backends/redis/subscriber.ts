@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
-import { backoffMs } from "../../../reconnect.ts";
-import { closeWhenSilent, commandError, type RedisConnection } from "./connection.ts";
+import { backoffMs } from "../../reconnect.ts";
+import { TopicListeners } from "../bus/index.ts";
+import { closeWhenSilent, commandError, type RedisConnection, type RunOnConnection } from "./client/index.ts";
 
 /** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
 const PING_INTERVAL_MS = 2_000;
@@ -11,40 +12,48 @@ const CHANNELS_PER_COMMAND = 1_000;
 /** How long to wait before subscribing again after Redis refused it. */
 const RESUBSCRIBE_DELAY_MS = 1_000;
 
-/** The callbacks of a {@link RedisSubscriber}. None may throw. */
-export interface SubscriberHandlers {
-  /** Returns the pub/sub channels to be subscribed to at this moment. */
-  channels(): Iterable<string>;
-  /** Called with each pub/sub message. */
-  onMessage(channel: string, text: string): void;
-  /** Called when all channels are subscribed again after the connection was lost. Messages may be missing. */
-  onReconnect(): void;
-}
-
 /**
  * Subscribes to Redis pub/sub channels. It uses a connection of its own, since a connection in subscriber
  * mode accepts no other commands. When that is lost, it reconnects and subscribes to all channels again.
  */
 export class RedisSubscriber {
   readonly #connection: RedisConnection;
-  readonly #handlers: SubscriberHandlers;
+  readonly #run: RunOnConnection;
+  readonly #listeners = new TopicListeners<string>();
   #opening: Promise<Redis> | undefined;
   #redis: Redis | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
   #stopReplyTimeout: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(connection: RedisConnection, handlers: SubscriberHandlers) {
+  constructor(connection: RedisConnection, run: RunOnConnection) {
     this.#connection = connection;
-    this.#handlers = handlers;
+    this.#run = run;
   }
 
   /**
-   * Subscribes to one more channel. Resolves when Redis has confirmed it.
+   * Calls a listener with the text of each message of a channel, and without one when all channels are subscribed again after
+   * the connection was lost: messages may be missing. The listener must not throw. Resolves when Redis has confirmed it.
    *
-   * @throws Error at once if Redis is unreachable
+   * @returns a function that stops the calls
+   * @throws Error if Redis did not respond in time
    */
-  async subscribe(channel: string): Promise<void> {
+  async listen(channel: string, listener: (text?: string) => void): Promise<() => void> {
+    const remove = this.#listeners.add(channel, listener);
+    const stop = () => {
+      if (remove() && !this.#listeners.has(channel)) this.#unsubscribe(channel);
+    };
+    try {
+      await this.#run(() => this.#subscribe(channel));
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    return stop;
+  }
+
+  /** @throws Error at once if Redis is unreachable */
+  async #subscribe(channel: string): Promise<void> {
     this.#opening ??= this.#open();
     const redis = await this.#opening;
     // Without this check ioredis rejects the command too, but its message is about its own options.
@@ -57,7 +66,7 @@ export class RedisSubscriber {
   }
 
   /** Unsubscribes from a channel, without waiting for the confirmation. */
-  unsubscribe(channel: string): void {
+  #unsubscribe(channel: string): void {
     const redis = this.#redis;
     // If it fails, the connection is lost, and the next connection does not subscribe to the channel.
     if (redis?.status === "ready") redis.unsubscribe(channel).catch(() => undefined);
@@ -66,6 +75,7 @@ export class RedisSubscriber {
   /** Closes the connection. */
   close(): void {
     this.#isClosed = true;
+    this.#listeners.clear();
     clearInterval(this.#pingTimer);
     this.#stopReplyTimeout?.();
     this.#redis?.disconnect();
@@ -80,7 +90,7 @@ export class RedisSubscriber {
       this.#redis = redis;
       // The shared connection logs that Redis is unreachable.
       redis.on("error", () => undefined);
-      redis.on("message", (channel: string, text: string) => this.#handlers.onMessage(channel, text));
+      redis.on("message", (channel: string, text: string) => this.#listeners.deliver(channel, text));
       redis.on("ready", () => void this.#resubscribe(redis));
       // If there is no reply, this closes a connection that died silently.
       this.#stopReplyTimeout = closeWhenSilent(redis);
@@ -111,7 +121,7 @@ export class RedisSubscriber {
 
   /** Subscribes to all channels after a connection was established. Never rejects. */
   async #resubscribe(redis: Redis): Promise<void> {
-    const channels = [...this.#handlers.channels()];
+    const channels = [...this.#listeners.topics];
     try {
       for (let start = 0; start < channels.length; start += CHANNELS_PER_COMMAND)
         await redis.subscribe(...channels.slice(start, start + CHANNELS_PER_COMMAND));
@@ -122,8 +132,7 @@ export class RedisSubscriber {
       return;
     }
     // Channels may have been removed while the commands were under way.
-    const currentChannels = new Set(this.#handlers.channels());
-    for (const channel of channels) if (!currentChannels.has(channel)) this.unsubscribe(channel);
-    this.#handlers.onReconnect();
+    for (const channel of channels) if (!this.#listeners.has(channel)) this.#unsubscribe(channel);
+    this.#listeners.deliverMissed();
   }
 }
