@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError, REDIS_TARGET, type RedisTarget, redisTargetOf } from "../config/index.ts";
 import { backgroundLog, type Logger } from "../logging/index.ts";
-import { type ManagedRateStore, type MemoryRateStore, memoryRateStore } from "../rate-limit/index.ts";
+import { type ManagedRateStore, memoryRateStore } from "../rate-limit/index.ts";
 import { waitAtMost } from "../reconnect.ts";
 import type { RevocationStore } from "../revocation/index.ts";
 import type { Bus, OutcomeStore, PresenceStore } from "./bus/index.ts";
@@ -26,9 +26,9 @@ export interface BusSource {
 export function openBus({ busUrl: url, busNamespace: namespace, ...source }: BusSource): Bus {
   if (url === undefined) return memory();
   const log = backgroundLog(source.log);
-  if (!isRedisUrl(url)) return new LazyBus(async () => (await import("./nats/index.ts")).nats({ url, namespace, log }));
-  const load = async () => (await import("./redis/index.ts")).redis({ url, namespace, log });
-  return new LazyBus(load, { url, namespace });
+  const options = { url, namespace, log };
+  if (!isRedisUrl(url)) return new LazyBus(async () => (await import("./nats/index.ts")).nats(options));
+  return new LazyBus(async () => (await import("./redis/index.ts")).redis(options), { url, namespace });
 }
 
 /**
@@ -45,31 +45,34 @@ function isRedisUrl(url: string): boolean {
   return /^rediss?:/.test(url);
 }
 
+/** A bus in Redis or NATS: both have everything that is optional. */
+type ServerBus = Required<Bus>;
+
 /** A bus whose code is loaded at its first use: a server without it starts sooner, and needs less memory. */
-class LazyBus implements Required<Bus> {
+class LazyBus implements ServerBus {
   readonly revocations: RevocationStore = {
-    append: async (subject) => (await this.#revocations()).append(subject),
-    read: async (after) => (await this.#revocations()).read(after),
+    append: async (subject) => (await this.#open()).revocations.append(subject),
+    read: async (after) => (await this.#open()).revocations.read(after),
   };
   readonly presence: PresenceStore = {
-    watch: async (...args) => (await this.#presence()).watch(...args),
-    renew: async (...args) => (await this.#presence()).renew(...args),
-    isEmpty: async (...args) => (await this.#presence()).isEmpty(...args),
-    read: async (...args) => (await this.#presence()).read(...args),
-    put: async (...args) => (await this.#presence()).put(...args),
-    remove: async (...args) => (await this.#presence()).remove(...args),
-    setState: async (...args) => (await this.#presence()).setState(...args),
+    watch: async (...args) => (await this.#open()).presence.watch(...args),
+    renew: async (...args) => (await this.#open()).presence.renew(...args),
+    isEmpty: async (...args) => (await this.#open()).presence.isEmpty(...args),
+    read: async (...args) => (await this.#open()).presence.read(...args),
+    put: async (...args) => (await this.#open()).presence.put(...args),
+    remove: async (...args) => (await this.#open()).presence.remove(...args),
+    setState: async (...args) => (await this.#open()).presence.setState(...args),
   };
   readonly outcomes: OutcomeStore = {
-    claim: async (...args) => (await this.#outcomes()).claim(...args),
-    write: async (...args) => (await this.#outcomes()).write(...args),
-    remove: async (...args) => (await this.#outcomes()).remove(...args),
+    claim: async (...args) => (await this.#open()).outcomes.claim(...args),
+    write: async (...args) => (await this.#open()).outcomes.write(...args),
+    remove: async (...args) => (await this.#open()).outcomes.remove(...args),
   };
   readonly #load: () => Promise<Bus>;
   readonly #redis: RedisTarget | undefined;
   readonly #fingerprints: (readonly string[])[] = [];
-  #loading: Promise<Bus> | undefined;
-  #loaded: Bus | undefined;
+  #loading: Promise<ServerBus> | undefined;
+  #loaded: ServerBus | undefined;
   #isClosed = false;
 
   constructor(load: () => Promise<Bus>, redis?: RedisTarget) {
@@ -89,19 +92,14 @@ class LazyBus implements Required<Bus> {
   publish: Bus["publish"] = async (channel, data) => (await this.#open()).publish(channel, data);
   position: Bus["position"] = async (channels) => (await this.#open()).position(channels);
   read: Bus["read"] = async (channel, after, limit) => (await this.#open()).read(channel, after, limit);
-  readOldest: NonNullable<Bus["readOldest"]> = async (channel, limit) => {
-    const bus = await this.#open();
-    if (!bus.readOldest) throw new Error("This bus has no method readOldest.");
-    return bus.readOldest(channel, limit);
-  };
+  readOldest: ServerBus["readOldest"] = async (channel, limit) => (await this.#open()).readOldest(channel, limit);
   watch: Bus["watch"] = async (channel, listener) => (await this.#open()).watch(channel, listener);
-  check: NonNullable<Bus["check"]> = async () => (await this.#open()).check?.() ?? [];
-  storedFingerprints: NonNullable<Bus["storedFingerprints"]> = async () =>
-    (await this.#open()).storedFingerprints?.() ?? [];
+  check: ServerBus["check"] = async () => (await this.#open()).check();
+  storedFingerprints: ServerBus["storedFingerprints"] = async () => (await this.#open()).storedFingerprints();
 
   identify(fingerprints: readonly string[]): void {
     this.#fingerprints.push(fingerprints);
-    this.#loaded?.identify?.(fingerprints);
+    this.#loaded?.identify(fingerprints);
   }
 
   async close(): Promise<void> {
@@ -110,32 +108,15 @@ class LazyBus implements Required<Bus> {
     await bus?.close();
   }
 
-  #open(): Promise<Bus> {
+  #open(): Promise<ServerBus> {
     if (this.#isClosed && !this.#loading) return Promise.reject(new Error("The bus is closed."));
-    this.#loading ??= this.#load().then((bus) => {
+    this.#loading ??= this.#load().then((loaded) => {
+      const bus = loaded as ServerBus; // its public type is that of any bus
       this.#loaded = bus;
-      for (const fingerprints of this.#fingerprints) bus.identify?.(fingerprints);
+      for (const fingerprints of this.#fingerprints) bus.identify(fingerprints);
       return bus;
     });
     return this.#loading;
-  }
-
-  async #revocations(): Promise<RevocationStore> {
-    const { revocations } = await this.#open();
-    if (!revocations) throw new Error("This bus stores no revocations.");
-    return revocations;
-  }
-
-  async #outcomes(): Promise<OutcomeStore> {
-    const { outcomes } = await this.#open();
-    if (!outcomes) throw new Error("This bus does not keep outcomes.");
-    return outcomes;
-  }
-
-  async #presence(): Promise<PresenceStore> {
-    const { presence } = await this.#open();
-    if (!presence) throw new Error("This bus does not store who is present.");
-    return presence;
   }
 }
 
@@ -207,7 +188,7 @@ export function openRateStore({ redis, log }: RateStoreOptions): ManagedRateStor
   const open = () => {
     // A request that has outlived its application must not open another connection.
     const target = isClosed ? undefined : redis();
-    opened ??= target ? openShared({ target, local, log: backgroundLog(log) }) : managed(local);
+    opened ??= target ? openShared({ target, local, log: backgroundLog(log) }) : { ...local, ...UNMANAGED };
     return opened;
   };
   return {
@@ -221,10 +202,8 @@ export function openRateStore({ redis, log }: RateStoreOptions): ManagedRateStor
   };
 }
 
-/** Returns a store of this process, which needs no start and no end. */
-function managed(local: MemoryRateStore): ManagedRateStore {
-  return { take: local.take, use: local.use, start: async () => undefined, close: async () => undefined };
-}
+/** A store of this process needs no start and no end. */
+const UNMANAGED = { start: async () => undefined, close: async () => undefined };
 
 /** Returns the store in Redis. Its code is loaded now: a server without Redis starts sooner, and needs less memory. */
 function openShared(options: SharedStoreOptions): ManagedRateStore {
