@@ -1,5 +1,5 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
-import type { Subscription } from "@nats-io/transport-node";
+import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { JetStreamContext } from "./connector.ts";
 import type { DeliveryInfo } from "./position.ts";
 import { NS_PER_MS } from "./stream-config.ts";
@@ -54,6 +54,24 @@ export function isNextDelivery(
   if (delivery.consumerSequence !== consumerSequence + 1) return false;
   if (subjects) return delivery.streamSequence > streamSequence;
   return streamSequence === 0 || delivery.streamSequence === streamSequence + 1;
+}
+
+/** The status of heartbeats and flow control requests. */
+const CONTROL_MESSAGE = 100;
+
+/**
+ * Responds to a flow control request, and compares the sequence in a heartbeat with that of the last delivery.
+ *
+ * @returns false if a delivery is missing, and for any other message
+ */
+export function receiveControlMessage(message: Msg, connection: NatsConnection, consumerSequence: number): boolean {
+  const { headers } = message;
+  if (headers?.code !== CONTROL_MESSAGE) return false;
+  const stalled = headers.get("Nats-Consumer-Stalled");
+  if (message.reply) message.respond();
+  else if (stalled) connection.publish(stalled);
+  const lastSequence = headers.get("Nats-Last-Consumer");
+  return !lastSequence || Number(lastSequence) === consumerSequence;
 }
 
 /**

@@ -16,13 +16,13 @@ import {
   SecretsCheck,
   TopicListeners,
 } from "../bus/index.ts";
-import { type JetStreamContext, NatsConnector } from "./connector.ts";
+import { type JetStreamContext, NatsConnector, type NatsStoreOptions } from "./connector.ts";
 import { NatsConsumers } from "./consumers.ts";
 import { natsOutcomes } from "./outcomes.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./position.ts";
 import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
-import { type NatsRevocationStore, type NatsRevocationsOptions, natsRevocations } from "./revocations.ts";
+import { type NatsRevocationStore, natsRevocations } from "./revocations.ts";
 import { readFingerprints, secretsStreamName, storeFingerprints } from "./secrets.ts";
 import { isNoResponders, isStreamFull, isStreamNotFound } from "./stream.ts";
 import { NS_PER_MS } from "./stream-config.ts";
@@ -141,7 +141,7 @@ class NatsBus implements Bus {
       store: async (fingerprints) => storeFingerprints(await this.#connector.connect(), fingerprints, namespace),
     });
     const { address } = this.#connector;
-    const run: NatsRevocationsOptions["run"] = (operation) => this.#run(operation);
+    const run: NatsStoreOptions["run"] = (operation) => this.#run(operation);
     this.revocations = natsRevocations({ namespace, address, log: logger, run });
     this.presence = new NatsPresence({ namespace, run });
     this.outcomes = natsOutcomes({ namespace, run });

@@ -63,6 +63,13 @@ export interface JetStreamContext extends ConnectionContext {
   readonly epoch: string;
 }
 
+/** What a store in a stream of its own uses of the bus. */
+export interface NatsStoreOptions {
+  readonly namespace: string;
+  /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
+  run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
+}
+
 /** The options of a {@link NatsConnector}. */
 export interface NatsConnectorOptions {
   /** The configuration with which the stream is created if it does not exist. */
@@ -86,11 +93,8 @@ export class NatsConnector {
   readonly address: string;
   readonly stream: NatsStream;
   readonly #connectionOptions: ConnectionOptions;
-  readonly #log: Logger;
-  readonly #replicas: number | undefined;
-  readonly #beforeUse: () => Promise<void>;
+  readonly #options: NatsConnectorOptions;
   readonly #reachability: ReachabilityLog;
-  readonly #onReset: () => void;
   #connecting: Promise<ConnectionContext> | undefined;
   #connection: NatsConnection | undefined;
   #epoch: Promise<string> | undefined;
@@ -114,12 +118,11 @@ export class NatsConnector {
   }
 
   /** @param text the URL: `nats://…` or `tls://…` */
-  constructor(text: string, { stream, replicas, log, beforeUse, onReset, ...options }: NatsConnectorOptions) {
+  constructor(text: string, options: NatsConnectorOptions) {
     const server = parseServerUrl(text);
     if (!server) throw new TypeError("Invalid URL of NATS."); // it may contain a password
     const { protocol, username, password } = server.url;
     this.address = server.hosts.join(",");
-    this.#replicas = replicas;
     const servers = server.hosts.map((host) => (/(^|\])[^:]*$/.test(host) ? `${host}:4222` : host));
     this.#connectionOptions = {
       ...{ servers, name: "tsweb", timeout: CONNECT_TIMEOUT_MS, noAsyncTraces: true },
@@ -129,11 +132,10 @@ export class NatsConnector {
       ...(protocol === "tls:" ? { tls: {} } : {}),
       ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
     };
-    this.#beforeUse = beforeUse;
-    this.#log = log;
-    this.stream = new NatsStream(stream, { nats: this.address, log, ...options });
+    this.#options = options;
+    const { stream, log } = options;
+    this.stream = new NatsStream(stream, { ...options, nats: this.address });
     this.#reachability = new ReachabilityLog({ service: "NATS", fields: { nats: this.address }, log });
-    this.#onReset = onReset;
   }
 
   /**
@@ -241,7 +243,7 @@ export class NatsConnector {
       const jetStream = jetstream(connection, { checkAPI: false, timeout: PUBLISH_TIMEOUT_MS });
       return {
         ...{ connection, manager, jetStream, createInbox: () => createInbox() },
-        replicas: this.#replicas ?? (connection.info?.cluster ? REPLICAS_IN_CLUSTER : 1),
+        replicas: this.#options.replicas ?? (connection.info?.cluster ? REPLICAS_IN_CLUSTER : 1),
         untilDisconnect: (response) => this.#untilDisconnect(response),
       };
     } catch (error) {
@@ -256,7 +258,7 @@ export class NatsConnector {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     for (const { problem, fix } of clusterProblems(connection, this.address))
-      this.#log.warn({ nats: this.address, fix }, `The bus ${problem}`);
+      this.#options.log.warn({ nats: this.address, fix }, `The bus ${problem}`);
   }
 
   /** Handles the status events of a connection until it is closed. Never rejects. */
@@ -273,7 +275,7 @@ export class NatsConnector {
       } else if (type === "reconnect") {
         this.#isDisconnected = false;
         this.#reachability.reachable();
-        this.#onReset();
+        this.#options.onReset();
       }
     }
     // The client has stopped reconnecting: the next operation creates a new connection.
@@ -291,20 +293,20 @@ export class NatsConnector {
       // Unreachable servers are logged by the connection. A stream that has changed is requested again by the next operation.
       if (!(error instanceof ConfigError) || error.message === this.#loggedProblem) return;
       this.#loggedProblem = error.message;
-      this.#log.error({ nats: this.address }, error.message);
+      this.#options.log.error({ nats: this.address }, error.message);
     }
   }
 
   async #findEpoch(connected: ConnectionContext): Promise<string> {
     this.#requestedAtMs = performance.now();
     try {
-      await this.#beforeUse();
+      await this.#options.beforeUse();
       const epoch = await this.#untilDisconnect(this.stream.open(connected));
       this.#loggedProblem = undefined;
       if (!this.#isClosed) this.#checkTimer ??= setInterval(() => void this.#check(), CHECK_INTERVAL_MS).unref();
       const isOther = this.#lastEpoch !== undefined && this.#lastEpoch !== epoch;
       this.#lastEpoch = epoch;
-      if (isOther) this.#onReset();
+      if (isOther) this.#options.onReset();
       return epoch;
     } catch (error) {
       this.#epoch = undefined;

@@ -1,5 +1,12 @@
 import type { Msg } from "@nats-io/transport-node";
-import { type ActiveConsumer, consumerConfig, HEARTBEAT_MS, isNextDelivery, retire } from "./active-consumer.ts";
+import {
+  type ActiveConsumer,
+  consumerConfig,
+  HEARTBEAT_MS,
+  isNextDelivery,
+  receiveControlMessage,
+  retire,
+} from "./active-consumer.ts";
 import type { JetStreamContext } from "./connector.ts";
 import { type DeliveredMessage, HeldMessages } from "./held-messages.ts";
 import { parseDelivery, readMessageId } from "./position.ts";
@@ -19,9 +26,6 @@ export const MAX_LAG_MS = 5_000;
 
 /** The least time between two changes of the filters: those that are requested meanwhile are made together. */
 const CHANGE_INTERVAL_MS = 50;
-
-/** The status of heartbeats and flow control requests. */
-const CONTROL_MESSAGE = 100;
 
 /** The callbacks of a {@link NatsConsumer}. None may throw, except `context`, which may reject. */
 export interface ConsumerHandlers {
@@ -288,14 +292,11 @@ export class NatsConsumer {
     consumer.lastActivityMs = performance.now();
     const delivery = parseDelivery(message.reply);
     // The headers of a stored message are its publisher's, also if they look like those of a control message.
-    if (!delivery && message.headers?.code === CONTROL_MESSAGE) {
-      this.#receiveControlMessage(consumer, message);
-      return;
-    }
-    if (!delivery || !isNextDelivery(delivery, consumer)) {
-      this.#discard(consumer);
-      return;
-    }
+    const isInOrder = delivery
+      ? isNextDelivery(delivery, consumer)
+      : receiveControlMessage(message, consumer.context.connection, consumer.consumerSequence);
+    if (!isInOrder) this.#discard(consumer);
+    if (!isInOrder || !delivery) return;
     const { consumerSequence, streamSequence: seq, storedAtMs } = delivery;
     consumer.consumerSequence = consumerSequence;
     consumer.streamSequence = seq;
@@ -321,15 +322,6 @@ export class NatsConsumer {
     // What a new consumer delivers first may be old, and so may the messages of a subject that was added.
     const mustBeOnTime = subject === this.#filters?.barrierSubject && performance.now() - consumer.sinceMs > MAX_LAG_MS;
     this.#held.add(mustBeOnTime ? { ...delivered, dueAtMs: storedAtMs + MAX_LAG_MS } : delivered);
-  }
-
-  /** Responds to a flow control request, and compares the sequence in a heartbeat with that of the last delivery. */
-  #receiveControlMessage(consumer: ActiveConsumer, message: Msg): void {
-    const stalled = message.headers?.get("Nats-Consumer-Stalled");
-    if (message.reply) message.respond();
-    else if (stalled) consumer.context.connection.publish(stalled);
-    const lastSequence = message.headers?.get("Nats-Last-Consumer");
-    if (lastSequence && Number(lastSequence) !== consumer.consumerSequence) this.#discard(consumer);
   }
 
   #checkHeartbeat(): void {

@@ -1,24 +1,16 @@
-import type { StreamConfig } from "@nats-io/jetstream";
 import { OUTCOME_MS, type OutcomeStore } from "../bus/index.ts";
-import type { ConnectionContext } from "./connector.ts";
-import { describeCreationError, isStreamFull, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
+import type { ConnectionContext, NatsStoreOptions } from "./connector.ts";
+import { findOrCreateStream, isStreamFull, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
 import { NS_PER_MS } from "./stream-config.ts";
 
 /** The bytes of all records. The server refuses further ones above it. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** The options of {@link natsOutcomes}. */
-export interface NatsOutcomesOptions {
-  readonly namespace: string;
-  /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
-  run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
-}
-
 /**
  * Returns the outcomes of idempotent functions in NATS: a stream with one message for each subject, which is created by the first
  * one. Only the first message of a subject is stored as a claim.
  */
-export function natsOutcomes({ namespace, run }: NatsOutcomesOptions): OutcomeStore {
+export function natsOutcomes({ namespace, run }: NatsStoreOptions): OutcomeStore {
   const name = `tsweb-once-${namespace}`;
   const prefix = `tsweb.once.${namespace}.`;
   let isPrepared = false;
@@ -62,29 +54,19 @@ export function natsOutcomes({ namespace, run }: NatsOutcomesOptions): OutcomeSt
   return store;
 }
 
-/** Creates the stream; sets one that exists to drop no record. Another process may create it in the meantime. */
+/** Creates the stream; sets one that exists to drop no record. */
 async function prepareStream(
   { manager, replicas, untilDisconnect }: ConnectionContext,
   { name, subjects }: { readonly name: string; readonly subjects: string[] },
 ): Promise<void> {
-  const existing = await untilDisconnect(manager.streams.info(name)).catch((error: unknown) => {
-    if (!isStreamNotFound(error)) throw error;
-  });
-  if (existing) {
-    if (existing.config.discard === "new") return;
-    await untilDisconnect(manager.streams.update(name, { ...existing.config, discard: "new" }));
-    return;
-  }
-  const config = {
-    ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "new" },
-    ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NS_PER_MS },
-  } satisfies Partial<StreamConfig>;
-  await untilDisconnect(manager.streams.add(config)).catch(async (error: unknown) => {
-    const failure = describeCreationError(error, config);
-    await untilDisconnect(manager.streams.info(name)).catch(() => {
-      throw failure;
-    });
-  });
+  const { config } = await untilDisconnect(
+    findOrCreateStream(manager, {
+      ...{ name, subjects, storage: "file", num_replicas: replicas, discard: "new" },
+      ...{ max_msgs_per_subject: 1, max_bytes: MAX_BYTES, max_age: OUTCOME_MS * NS_PER_MS },
+    }),
+  );
+  if (config.discard === "new") return;
+  await untilDisconnect(manager.streams.update(name, { ...config, discard: "new" }));
 }
 
 function fullError(name: string, cause: unknown): Error {

@@ -1,7 +1,8 @@
 import type { StreamConfig } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import type { PresenceEntry, PresenceMember, PresenceStore, PresenceWatch } from "../bus/index.ts";
-import type { ConnectionContext } from "./connector.ts";
+import { receiveControlMessage } from "./active-consumer.ts";
+import type { ConnectionContext, NatsStoreOptions } from "./connector.ts";
 import { encodeSubjectToken, parseDelivery } from "./position.ts";
 import {
   type Active,
@@ -18,7 +19,7 @@ import {
   untilDelivered,
   type View,
 } from "./presence-view.ts";
-import { describeCreationError, isNoResponders, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
+import { findOrCreateStream, isNoResponders, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
 import { NS_PER_MS } from "./stream-config.ts";
 
 /** How long the server stores a message: NATS 2.9 has no time limit for a single one, so leases are compared by readers. */
@@ -37,28 +38,18 @@ const HEARTBEAT_TIMEOUT_MS = 6_000;
 /** After how long the server removes a consumer whose subscriber is disconnected. */
 const INACTIVE_THRESHOLD_MS = 30_000;
 
-/** The status of heartbeats and flow control requests. */
-const CONTROL_MESSAGE = 100;
-
 /**
  * How many consumers a process creates or deletes at a time. Each channel has one: after a lost connection, a server that got the
  * requests for thousands at once would respond to nothing else, lose the connection again, and keep what it had created.
  */
 const MAX_CHANGES = 8;
 
-/** The options of {@link NatsPresence}. */
-export interface NatsPresenceOptions {
-  readonly namespace: string;
-  /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
-  run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
-}
-
 /**
  * Who is present, in NATS: a stream in memory with one message for each member, state and lease. The times of leases are those at
  * which the server has stored them.
  */
 export class NatsPresence implements PresenceStore {
-  readonly #options: NatsPresenceOptions;
+  readonly #options: NatsStoreOptions;
   readonly #stream: string;
   readonly #prefix: string;
   readonly #views = new Map<string, View>();
@@ -69,7 +60,7 @@ export class NatsPresence implements PresenceStore {
   /** The clock of the server minus `performance.now`. */
   #clockOffsetMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: NatsPresenceOptions) {
+  constructor(options: NatsStoreOptions) {
     this.#options = options;
     this.#stream = `tsweb-presence-${options.namespace}`;
     this.#prefix = `tsweb.presence.${options.namespace}.`;
@@ -192,15 +183,7 @@ export class NatsPresence implements PresenceStore {
       ...{ name: this.#stream, subjects: [`${this.#prefix}>`], storage: "memory", num_replicas: replicas },
       ...{ max_msgs_per_subject: 1, max_age: MAX_AGE_MS * NS_PER_MS, max_bytes: MAX_BYTES, discard: "old" },
     } satisfies Partial<StreamConfig>;
-    try {
-      await untilDisconnect(manager.streams.info(this.#stream));
-    } catch (error) {
-      if (!isStreamNotFound(error)) throw error;
-      // Another process may create it at the same time: with equal settings, that is no error.
-      await untilDisconnect(manager.streams.add(config)).catch((reason: unknown) => {
-        throw describeCreationError(reason, config);
-      });
-    }
+    await untilDisconnect(findOrCreateStream(manager, config));
     this.#isStreamReady = true;
   }
 
@@ -340,12 +323,7 @@ export class NatsPresence implements PresenceStore {
     active.lastActivityMs = performance.now();
     const delivery = parseDelivery(message.reply);
     if (!delivery) {
-      if (message.headers?.code !== CONTROL_MESSAGE) return false;
-      const stalled = message.headers.get("Nats-Consumer-Stalled");
-      if (message.reply) message.respond();
-      else if (stalled) active.connection.publish(stalled);
-      const lastSequence = message.headers.get("Nats-Last-Consumer");
-      return !lastSequence || Number(lastSequence) === active.consumerSequence;
+      return receiveControlMessage(message, active.connection, active.consumerSequence);
     }
     if (delivery.consumerSequence !== active.consumerSequence + 1) return false;
     active.consumerSequence = delivery.consumerSequence;

@@ -9,7 +9,7 @@ import {
   SUBJECT_PATTERN,
 } from "../../revocation/index.ts";
 import { createProducerId } from "../bus/index.ts";
-import type { ConnectionContext } from "./connector.ts";
+import type { ConnectionContext, NatsStoreOptions } from "./connector.ts";
 import { formatMessageId, hashMessageId, isBusMessageId, readMessageId } from "./position.ts";
 import { NatsStream, StaleAnswerError } from "./stream.ts";
 import { NS_PER_MS } from "./stream-config.ts";
@@ -23,13 +23,10 @@ const DUPLICATE_WINDOW_SECONDS = 120;
 const BATCH = 200;
 
 /** The options of {@link natsRevocations}. */
-export interface NatsRevocationsOptions {
-  readonly namespace: string;
+export interface NatsRevocationsOptions extends NatsStoreOptions {
   /** The host and port, for the log. */
   readonly address: string;
   readonly log: Logger;
-  /** Runs an operation with the connection. Retries while NATS is unreachable, for up to two seconds. */
-  run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
 }
 
 /** The store of revocations in NATS. */

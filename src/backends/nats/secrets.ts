@@ -1,7 +1,7 @@
 import type { StreamConfig } from "@nats-io/jetstream";
 import { REMEMBER_FINGERPRINT_MS } from "../bus/index.ts";
 import type { ConnectionContext } from "./connector.ts";
-import { describeCreationError, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
+import { findOrCreateStream, isStreamNotFound, isWrongLastSequence } from "./stream.ts";
 import { NS_PER_MS } from "./stream-config.ts";
 
 /** How often a claim of an empty namespace is tried again when another process is faster. */
@@ -30,14 +30,8 @@ export async function storeFingerprints(
   for (let attempt = 1; ; attempt++) {
     const state = await info().catch(async (error: unknown) => {
       if (!isStreamNotFound(error)) throw error;
-      // Another process may have created it in the meantime.
-      const failure = await untilDisconnect(streams.add(config)).then(
-        () => error,
-        (reason: unknown) => describeCreationError(reason, config),
-      );
-      return info().catch(() => {
-        throw failure;
-      });
+      await untilDisconnect(findOrCreateStream(manager, config));
+      return info();
     });
     const stored = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
     const isEmpty = stored.length === 0;

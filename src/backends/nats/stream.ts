@@ -98,13 +98,8 @@ export class NatsStream {
   #unusableEpoch: string | undefined;
 
   constructor(config: NewStreamConfig, options: NatsStreamOptions) {
-    const { keepNs, minDuplicateWindowNs } = options;
     this.#config = config;
-    this.#expected = {
-      ...{ name: config.name, subjects: config.subjects },
-      ...(keepNs === undefined ? {} : { keepNs }),
-      ...(minDuplicateWindowNs === undefined ? {} : { minDuplicateWindowNs }),
-    };
+    this.#expected = { ...options, name: config.name, subjects: config.subjects };
     this.#options = options;
   }
 
@@ -256,7 +251,7 @@ export class NatsStream {
  *
  * @throws Error with the fix if the cluster has too few servers for its copies
  */
-async function findOrCreateStream({ streams }: JetStreamManager, config: NewStreamConfig): Promise<StreamInfo> {
+export async function findOrCreateStream({ streams }: JetStreamManager, config: NewStreamConfig): Promise<StreamInfo> {
   try {
     return await streams.info(config.name);
   } catch (error) {
@@ -273,7 +268,7 @@ async function findOrCreateStream({ streams }: JetStreamManager, config: NewStre
 }
 
 /** Returns the error of a stream that could not be created. */
-export function describeCreationError(error: unknown, { name, num_replicas: replicas = 1 }: NewStreamConfig): unknown {
+function describeCreationError(error: unknown, { name, num_replicas: replicas = 1 }: NewStreamConfig): unknown {
   if (replicas === 1 || !(error instanceof Error) || !("code" in error) || error.code !== NO_SUITABLE_PEERS)
     return error;
   return new Error(
