@@ -19,8 +19,8 @@ export function backoffMs(attempt: number, random: number = Math.random()): numb
 }
 
 /**
- * Waits for a promise, but no longer than a time. Use it for the waits of a start: its timer keeps the process running.
- * Where nothing else does, as before a server listens, Node would end a program that waits with the exit code 13.
+ * Waits for a promise, but no longer than a time. Its timer keeps the process running. Where nothing else does, as before a
+ * server listens, Node would end a program that waits with the exit code 13.
  *
  * @param late the result if the promise is still pending after `ms` milliseconds
  */

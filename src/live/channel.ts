@@ -20,6 +20,7 @@ import {
   START,
   toJson,
 } from "../protocol/index.ts";
+import { waitAtMost } from "../reconnect.ts";
 import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
 import { type AppBus, requireReadOldest } from "./app-bus.ts";
 import { APP_BUS, currentBus } from "./app-registry.ts";
@@ -137,22 +138,18 @@ function startPosition(): Position {
 /** @throws UnavailableError if the bus does not respond */
 async function currentPosition(name: string): Promise<Position> {
   const bus = currentBus("channel").openReader();
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const seconds = POSITION_TIMEOUT_MS / 1000;
-      reject(new Error(`The bus did not return the position of ${name} within ${seconds} s.`));
-    }, POSITION_TIMEOUT_MS);
-  });
   try {
-    const [position] = await Promise.race([bus.position([name]), timeout]);
+    const positions = await waitAtMost(bus.position([name]), POSITION_TIMEOUT_MS, null);
+    if (positions === null) {
+      const seconds = POSITION_TIMEOUT_MS / 1000;
+      throw new Error(`The bus did not return the position of ${name} within ${seconds} s.`);
+    }
+    const [position] = positions;
     if (position === undefined) throw new Error(`The bus returned no position of ${name}.`);
     return position;
   } catch (error) {
     if (error instanceof ConfigError) throw error; // it has to be corrected, and is logged as a failure
     throw new UnavailableError(`No feed can be issued: ${error instanceof Error ? error.message : String(error)}`);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

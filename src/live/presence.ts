@@ -3,6 +3,7 @@ import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import { ContextKey, type RequestContext, requireClientContext, UnavailableError } from "../http/index.ts";
 import { MAX_PRESENCE_BYTES, type Person, type Presence, type Serialized, toJson } from "../protocol/index.ts";
+import { waitAtMost } from "../reconnect.ts";
 import { hasSessionEnded, keysFor, MAX_TOKEN_CHARS, session, sessionId } from "../session/index.ts";
 import { currentBus } from "./app-registry.ts";
 import { checkChannelName } from "./channel.ts";
@@ -108,13 +109,7 @@ function issueToken(
 
 /** Returns the list of a channel; a stale one if it cannot be read in time: the one that was read last, or an empty one. */
 async function readInTime(rooms: PresenceRooms, channel: string): Promise<PresenceList> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<PresenceList>((resolve) => {
-    timer = setTimeout(() => resolve(rooms.lastList(channel)), READ_TIMEOUT_MS);
-  });
-  const list = await Promise.race([rooms.read(channel), timeout]);
-  clearTimeout(timer);
-  return list;
+  return (await waitAtMost(rooms.read(channel), READ_TIMEOUT_MS, null)) ?? rooms.lastList(channel);
 }
 
 function peopleOf<Data, State>({ entries }: PresenceList): Person<Data, State>[] {

@@ -1,5 +1,6 @@
 import type { Position, ReadResult } from "../../backends/index.ts";
 import { START } from "../../protocol/index.ts";
+import { waitAtMost } from "../../reconnect.ts";
 import type { ChannelSubscription, Subscriber } from "../channel-subscription.ts";
 import type { SubscriptionHub } from "../subscription-hub.ts";
 
@@ -130,15 +131,8 @@ export class QueryChannels implements Subscriber {
   }
 }
 
-async function inTime<T>(operation: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    const error = new Error(`The bus did not return the positions of a query within ${BUS_TIMEOUT_MS / 1_000} s.`);
-    timer = setTimeout(() => reject(error), BUS_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([operation, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function inTime<T extends object>(operation: Promise<T>): Promise<T> {
+  const result = await waitAtMost(operation, BUS_TIMEOUT_MS, null);
+  if (result !== null) return result;
+  throw new Error(`The bus did not return the positions of a query within ${BUS_TIMEOUT_MS / 1_000} s.`);
 }
