@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { advance, closeRooms, createProcess, faultyStore, memberOf, storeOf, useRoomClock } from "#test/room-processes";
+import {
+  advance,
+  closeRooms,
+  createProcess,
+  faultyStore,
+  holdPage,
+  memberOf,
+  storeOf,
+  useRoomClock,
+} from "#test/room-processes";
 import { memory, type PresenceStore } from "../backends/index.ts";
 import { POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
 import { memberValue } from "./presence-list.ts";
@@ -14,7 +23,7 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const pages = ["alice", "bob", "carol"].map((user) => memberOf(user));
-    const [releaseAlice, releaseBob] = pages.map((page) => first.room.hold(page));
+    const [releaseAlice, releaseBob] = pages.map((page) => holdPage(first.room, page));
     await advance(5_000, first, second);
     first.isFrozen = true;
     await advance(75_000, first, second);
@@ -22,7 +31,7 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     first.isFrozen = false;
     first.faults.restoreMs = 2_000;
     first.room.tick(performance.now());
-    second.room.hold(memberOf("dave")); // a change, so that the first process reads the members: all of its own are missing
+    holdPage(second.room, memberOf("dave")); // a change, so that the first process reads the members: all of its own are missing
     await advance(200, second);
     releaseAlice?.(STREAM_GRACE_MS); // she is being stored again
     releaseBob?.(STREAM_GRACE_MS); // he would be next
@@ -37,12 +46,12 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const pages = ["alice", "bob"].map((user) => memberOf(user));
-    for (const page of pages) first.room.hold(page);
+    for (const page of pages) holdPage(first.room, page);
     await advance(1_000, first, second);
     first.faults.restoreMs = 2_000;
     for (const { id } of pages) await store.remove("room", id, "first"); // the bus has lost them
     await advance(1_000, first, second);
-    for (const user of ["alice", "bob"]) first.room.removeSignIn(`tag of ${user}`);
+    for (const user of ["alice", "bob"]) first.room.pages.removeSignIn(`tag of ${user}`);
     await advance(30_000, first, second);
     expect([first.users, second.users]).toEqual([[], []]);
   });
@@ -51,9 +60,9 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const gone = memberOf("gone");
-    first.room.hold(memberOf("alice"));
-    const release = first.room.hold(gone);
-    second.room.hold(memberOf("bob"));
+    holdPage(first.room, memberOf("alice"));
+    const release = holdPage(first.room, gone);
+    holdPage(second.room, memberOf("bob"));
     await advance(5_000, first, second);
     first.faults.isUnreachable = second.faults.isUnreachable = true;
     await advance(12_000, first, second);
@@ -79,8 +88,8 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const process = new PresenceRooms({ bus, store, log: { info() {}, warn() {}, error() {} } });
     const room = process.open("room");
     const page = memberOf("alice");
-    const release = room.hold(page);
-    room.hold(memberOf("bob"));
+    const release = holdPage(room, page);
+    holdPage(room, memberOf("bob"));
     await vi.advanceTimersByTimeAsync(5_000);
     faults.isUnreachable = true;
     await expect(process.leave("room", page.id)).rejects.toThrow("unreachable");
@@ -106,8 +115,8 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     };
     const [first, second] = [createProcess(lost, "first"), createProcess(lost, "second")];
     const alice = memberOf("alice");
-    first.room.hold(alice);
-    second.room.hold(memberOf("bob"));
+    holdPage(first.room, alice);
+    holdPage(second.room, memberOf("bob"));
     await advance(1_000, first, second);
     await inner.setState("room", alice.id, '"typing"');
     await advance(1_000, first, second);
@@ -129,10 +138,10 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const [alice, bob] = [memberOf("alice"), memberOf("bob")];
-    for (const page of [alice, bob]) first.room.hold(page);
+    for (const page of [alice, bob]) holdPage(first.room, page);
     await advance(1_000, first, second);
     const storing = first.holdBack("put", alice.id);
-    first.room.hold(alice); // a second connection, such as that of the next poll
+    holdPage(first.room, alice); // a second connection, such as that of the next poll
     await storing.begun;
     await store.remove("room", alice.id, null); // by the second process
     await advance(200, first, second);
@@ -146,10 +155,10 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const [alice, bob] = [memberOf("alice"), memberOf("bob")];
-    for (const page of [alice, bob]) first.room.hold(page);
+    for (const page of [alice, bob]) holdPage(first.room, page);
     await advance(1_000, first, second);
     const [entry] = await store.read("room");
-    first.room.leaveNow(alice.id);
+    first.room.pages.leaveNow(alice.id);
     await advance(1_000, first, second);
     expect(second.users).toEqual(["bob"]);
     await store.put("room", { id: alice.id, holder: "first", value: entry?.value ?? "" });
@@ -162,13 +171,13 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const alice = memberOf("alice");
-    first.room.hold(memberOf("bob"));
+    holdPage(first.room, memberOf("bob"));
     await advance(1_000, first, second);
     const removing = first.holdBack("remove", alice.id);
     await store.put("room", { id: alice.id, holder: "first", value: memberValue(alice) });
     await advance(1_000, first, second);
     await removing.begun;
-    first.room.hold(alice);
+    holdPage(first.room, alice);
     await advance(200, first, second);
     const { length } = second.frames;
     removing.resume();
@@ -184,7 +193,7 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [process] = [createProcess(store, "first"), createProcess(store, "second")];
     const [alice, bob, carol] = [memberOf("alice"), memberOf("bob"), memberOf("carol")];
-    process.room.hold(alice);
+    holdPage(process.room, alice);
     await advance(1_000, process);
     const removing = process.holdBack("remove", bob.id);
     await store.remove("room", alice.id, "first"); // the bus has lost her
@@ -208,7 +217,7 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [process] = [createProcess(store, "first"), createProcess(store, "second")];
     const pages = ["alice", "bob"].map((user) => memberOf(user));
-    for (const page of pages) process.room.hold(page);
+    for (const page of pages) holdPage(process.room, page);
     await advance(1_000, process);
     process.faults.restoreMs = 2_000;
     for (const { id } of pages) await store.remove("room", id, "first");
@@ -224,8 +233,8 @@ describe("PresenceRoom: if its bus or its process fails for a while", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const removals = vi.spyOn(store, "remove");
-    const release = first.room.hold(memberOf("alice"));
-    second.room.hold(memberOf("bob"));
+    const release = holdPage(first.room, memberOf("alice"));
+    holdPage(second.room, memberOf("bob"));
     await advance(1_000, first, second);
     release(POLL_GRACE_MS);
     await advance(50_000, first, second);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { advance, closeRooms, createProcess, memberOf, storeOf, useRoomClock } from "#test/room-processes";
+import { advance, closeRooms, createProcess, holdPage, memberOf, storeOf, useRoomClock } from "#test/room-processes";
 import { MANY_PEOPLE } from "./presence-room.ts";
 
 beforeEach(useRoomClock);
@@ -12,17 +12,17 @@ describe("PresenceRoom: its frames", () => {
     const framesIn = async (ms: number) => {
       const { length } = process.frames;
       for (let at = 0; at < ms; at += 10) {
-        process.room.hold(memberOf("alice"));
+        holdPage(process.room, memberOf("alice"));
         await vi.advanceTimersByTimeAsync(10);
       }
       return process.frames.length - length;
     };
     await framesIn(1_000);
-    for (let at = 0; at < MANY_PEOPLE - 1; at++) process.room.hold(memberOf(`user ${at}`));
+    for (let at = 0; at < MANY_PEOPLE - 1; at++) holdPage(process.room, memberOf(`user ${at}`));
     await advance(1_000, process);
     expect(process.users).toHaveLength(MANY_PEOPLE);
     expect(await framesIn(3_000)).toBeGreaterThanOrEqual(28);
-    process.room.hold(memberOf("one more"));
+    holdPage(process.room, memberOf("one more"));
     await advance(1_000, process);
     const count = await framesIn(3_000);
     expect(count).toBeGreaterThanOrEqual(2);
@@ -34,7 +34,7 @@ describe("PresenceRoom: its frames", () => {
     const reads = vi.spyOn(store, "read");
     const process = createProcess(store, "first");
     const pages = Array.from({ length: 5_000 }, () => memberOf("alice"));
-    for (const page of pages) process.room.hold(page);
+    for (const page of pages) holdPage(process.room, page);
     await advance(3_000, process);
     const { length } = reads.mock.calls;
     for (let at = 0; at < 100; at++) {
@@ -48,7 +48,7 @@ describe("PresenceRoom: its frames", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     for (let at = 0; at < 1_000; at++) {
-      first.room.hold(memberOf(`user ${at}`));
+      holdPage(first.room, memberOf(`user ${at}`));
       if (at % 10 === 0) await vi.advanceTimersByTimeAsync(100); // within ten seconds
     }
     await advance(2_000, first, second);
@@ -63,7 +63,7 @@ describe("PresenceRoom: its frames", () => {
     const received: Uint8Array[] = [];
     for (let at = 0; at < 3; at++)
       process.room.addViewer({ receive: (_, { event }) => void received.push(event) }, undefined);
-    process.room.hold(memberOf("alice"));
+    holdPage(process.room, memberOf("alice"));
     await advance(200, process);
     const last = received.slice(-3);
     expect(last).toHaveLength(3);

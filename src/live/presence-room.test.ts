@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { advance, closeRooms, createProcess, memberOf, storeOf, useRoomClock } from "#test/room-processes";
+import { advance, closeRooms, createProcess, holdPage, memberOf, storeOf, useRoomClock } from "#test/room-processes";
 import { MAX_PAGES_PER_CLIENT, POLL_GRACE_MS, STREAM_GRACE_MS } from "./held-pages.ts";
 import { LEASE_MS } from "./presence-room.ts";
 
@@ -11,7 +11,7 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const page = memberOf("alice");
-    const release = first.room.hold(page);
+    const release = holdPage(first.room, page);
     await advance(200, first, second);
     expect([first.users, second.users]).toEqual([["alice"], ["alice"]]);
     const { length } = second.frames;
@@ -31,22 +31,22 @@ describe("PresenceRoom", () => {
     const page = memberOf("alice");
     for (const leave of [
       async () => {
-        process.room.forget(page.id);
+        process.room.pages.forget(page.id);
         await store.remove("room", page.id, null);
       },
-      () => process.room.removeSignIn("tag of alice"),
+      () => process.room.pages.removeSignIn("tag of alice"),
     ]) {
-      const release = process.room.hold(page);
+      const release = holdPage(process.room, page);
       await advance(1_000, process);
       await leave();
       await advance(1_000, process);
       expect(process.users).toEqual([]);
-      process.room.hold(page);
+      holdPage(process.room, page);
       await advance(1_000, process);
       release(STREAM_GRACE_MS);
       await advance(60_000, process);
       expect(process.users).toEqual(["alice"]);
-      process.room.leaveNow(page.id);
+      process.room.pages.leaveNow(page.id);
       await advance(1_000, process);
     }
   });
@@ -57,7 +57,7 @@ describe("PresenceRoom", () => {
     const page = memberOf("alice");
     for (let poll = 0; poll < 10; poll++) {
       const { room } = poll % 2 === 0 ? first : second; // through a load balancer
-      const release = room.hold(page);
+      const release = holdPage(room, page);
       await advance(1_000, first, second);
       release(POLL_GRACE_MS);
       await advance(30_000, first, second);
@@ -71,9 +71,9 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const page = memberOf("alice");
-    const release = first.room.hold(page);
+    const release = holdPage(first.room, page);
     await advance(1_000, first, second);
-    second.room.hold(page);
+    holdPage(second.room, page);
     await advance(5_000, first, second);
     release(STREAM_GRACE_MS);
     const { length } = second.frames;
@@ -85,8 +85,8 @@ describe("PresenceRoom", () => {
   it("removes the pages of a killed process within 75 seconds, and not before its lease ends", async () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
-    first.room.hold(memberOf("alice"));
-    second.room.hold(memberOf("bob"));
+    holdPage(first.room, memberOf("alice"));
+    holdPage(second.room, memberOf("bob"));
     await advance(10_000, first, second);
     await advance(LEASE_MS - 25_000, second);
     expect(second.users).toEqual(["alice", "bob"]);
@@ -98,12 +98,12 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const [alice, bob, carol] = [memberOf("alice"), memberOf("bob"), memberOf("carol")];
-    const [releaseAlice, releaseBob] = [alice, bob, carol].map((page) => first.room.hold(page));
+    const [releaseAlice, releaseBob] = [alice, bob, carol].map((page) => holdPage(first.room, page));
     await advance(5_000, first, second);
     first.isFrozen = true;
     await advance(75_000, first, second);
     expect(second.users).toEqual([]);
-    second.room.hold(alice); // has connected elsewhere
+    holdPage(second.room, alice); // has connected elsewhere
     await advance(1_000, first, second);
     first.isFrozen = false;
     first.room.tick(performance.now()); // the first thing that runs is the timer
@@ -122,10 +122,10 @@ describe("PresenceRoom", () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
     const [alice, bob] = [memberOf("alice"), memberOf("bob")];
-    for (const page of [alice, bob]) first.room.hold(page);
+    for (const page of [alice, bob]) holdPage(first.room, page);
     await advance(5_000, first, second);
     await first.room.close();
-    second.room.hold(alice);
+    holdPage(second.room, alice);
     await advance(10_000, second);
     expect(second.users).toEqual(["alice", "bob"]);
     await advance(20_000, second);
@@ -135,12 +135,13 @@ describe("PresenceRoom", () => {
   it("removes the pages of a sign-in at once", async () => {
     const store = storeOf();
     const [first, second] = [createProcess(store, "first"), createProcess(store, "second")];
-    for (const page of [memberOf("alice", "tag 1"), memberOf("alice", "tag 2"), memberOf("bob")]) first.room.hold(page);
+    for (const page of [memberOf("alice", "tag 1"), memberOf("alice", "tag 2"), memberOf("bob")])
+      holdPage(first.room, page);
     await advance(1_000, first, second);
-    first.room.removeSignIn("tag 1");
+    first.room.pages.removeSignIn("tag 1");
     await advance(200, first, second);
     expect(JSON.parse(second.room.fullFrame.json).all).toMatchObject([{ user: "alice", tabs: 1 }, { user: "bob" }]);
-    first.room.removeSignIn("tag 2");
+    first.room.pages.removeSignIn("tag 2");
     await advance(200, first, second);
     expect(second.users).toEqual(["bob"]);
     await advance(60_000, first, second);
@@ -155,14 +156,14 @@ describe("PresenceRoom", () => {
     };
     const pages = Array.from({ length: MAX_PAGES_PER_CLIENT + 5 }, () => memberOf("alice"));
     const [alice, bob] = ["alice", "bob"].map((client) => ({ client, watchEnd: () => () => undefined }));
-    const [release] = pages.map((page) => process.room.hold(page, alice));
-    process.room.hold(memberOf("bob"), bob);
+    const [release] = pages.map((page) => holdPage(process.room, page, alice));
+    holdPage(process.room, memberOf("bob"), bob);
     expect(await tabs()).toEqual([100, 1]);
-    for (const page of pages.slice(0, 50)) process.room.hold(page, alice); // a second connection
-    for (const page of pages.slice(50, 60)) process.room.leaveNow(page.id);
+    for (const page of pages.slice(0, 50)) holdPage(process.room, page, alice); // a second connection
+    for (const page of pages.slice(50, 60)) process.room.pages.leaveNow(page.id);
     expect(await tabs()).toEqual([90, 1]);
     release?.(0);
-    for (let at = 0; at < 20; at++) process.room.hold(memberOf("alice"), alice);
+    for (let at = 0; at < 20; at++) holdPage(process.room, memberOf("alice"), alice);
     expect(await tabs()).toEqual([100, 1]);
   });
 

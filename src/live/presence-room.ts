@@ -1,8 +1,7 @@
 import type { PresenceMember, PresenceStore } from "../backends/index.ts";
-import { HeldPages, type PageOwner } from "./held-pages.ts";
+import { HeldPages } from "./held-pages.ts";
 import type { PagePlaces } from "./page-places.ts";
 import { diffFrame, Frame, fullFrame, listOf, type PresenceList, UNKNOWN_LIST } from "./presence-list.ts";
-import type { VerifiedPresence } from "./presence-token.ts";
 
 /** How long the members of a process count after it has renewed its lease for the last time, and how often it does. */
 export const LEASE_MS = 60_000;
@@ -61,7 +60,8 @@ export class PresenceRoom {
   readonly channel: string;
   readonly #options: PresenceRoomOptions;
   readonly #viewers = new Set<PresenceViewer>();
-  readonly #pages: HeldPages;
+  /** The pages that this process has connections of. */
+  readonly pages: HeldPages;
   #members: ReadonlyMap<string, PresenceMember> = new Map();
   #list = UNKNOWN_LIST;
   #full: Frame | null = null;
@@ -85,7 +85,7 @@ export class PresenceRoom {
     this.channel = channel;
     this.#options = options;
     const { store, holder, places } = options;
-    this.#pages = new HeldPages({
+    this.pages = new HeldPages({
       ...{ channel, store, holder, places },
       start: () => this.#start(),
       isLeaseLost: () => this.#isLeaseLost,
@@ -102,7 +102,7 @@ export class PresenceRoom {
 
   /** Whether nobody in this process needs it any more. */
   get isIdle(): boolean {
-    const isUsed = this.#viewers.size > 0 || this.#pages.size > 0;
+    const isUsed = this.#viewers.size > 0 || this.pages.size > 0;
     if (isUsed) this.#lastUsedMs = performance.now();
     return performance.now() - this.#lastUsedMs >= IDLE_MS;
   }
@@ -136,31 +136,6 @@ export class PresenceRoom {
     this.#lastUsedMs = performance.now();
   }
 
-  /**
-   * Adds a connection of a page. Above a number of pages of one client, the page is not present.
-   *
-   * @param owner by default one that has no other page, and whose sign-in does not end
-   * @returns a function to call when the connection has ended: if it is the last one, the page leaves after a time
-   */
-  hold(member: VerifiedPresence, owner: PageOwner = unknownOwner(member)): (graceMs: number) => void {
-    return this.#pages.hold(member, owner);
-  }
-
-  /** Removes the pages of a sign-in at once. */
-  removeSignIn(tag: string): void {
-    this.#pages.removeSignIn(tag);
-  }
-
-  /** Removes a page at once, if this process holds it. */
-  leaveNow(id: string): void {
-    this.#pages.leaveNow(id);
-  }
-
-  /** Does not hold a page any more, which has left itself. */
-  forget(id: string): void {
-    this.#pages.forget(id);
-  }
-
   /** Called once a second. */
   tick(nowMs: number): void {
     if (nowMs - this.#lastRenewMs >= LEASE_MS && this.#unwatch && !this.#list.stale && !this.#isLeaseLost) {
@@ -169,7 +144,7 @@ export class PresenceRoom {
       return;
     }
     this.#isLeaseLost = false;
-    this.#pages.tick(nowMs);
+    this.pages.tick(nowMs);
     if (!this.#options.isReachable()) this.#failed();
     if (nowMs - this.#lastRenewMs >= RENEW_MS) void this.#renew();
     const readAfterMs = this.#list.stale ? RETRY_MS : READ_MS;
@@ -180,10 +155,10 @@ export class PresenceRoom {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#pages.close();
+    this.pages.close();
     const { store, holder } = this.#options;
     // If it fails, the lease ends later.
-    if (this.#pages.size > 0) await store.renew(this.channel, holder, STOPPED_LEASE_MS).catch(() => undefined);
+    if (this.pages.size > 0) await store.renew(this.channel, holder, STOPPED_LEASE_MS).catch(() => undefined);
     this.#unwatch?.();
   }
 
@@ -220,7 +195,7 @@ export class PresenceRoom {
 
   readonly #changed = (removedId?: string): void => {
     if (this.#isClosed) return;
-    if (removedId !== undefined) this.forget(removedId);
+    if (removedId !== undefined) this.pages.forget(removedId);
     this.#isDirty = true;
     this.#scheduleRead();
   };
@@ -252,7 +227,7 @@ export class PresenceRoom {
       this.#lastReadMs = performance.now();
       const stored = await this.#options.store.read(this.channel);
       if (this.#isClosed) return;
-      const members = await this.#pages.removeOrphans(stored);
+      const members = await this.pages.removeOrphans(stored);
       if (this.#isClosed) return; // to renew the lease now would undo the shorter one of close()
       await this.#restoreMissing(members);
       if (this.#isClosed) return;
@@ -269,14 +244,14 @@ export class PresenceRoom {
   async #restoreMissing(members: readonly PresenceMember[]): Promise<void> {
     const stored = new Set(members.map(({ id }) => id));
     const { store, holder } = this.#options;
-    const missing = this.#pages.missingFrom(stored);
+    const missing = this.pages.missingFrom(stored);
     if (missing.length === 0) return;
     this.#isDirty = true;
     // Nobody leaves if the bus has lost everything: the other processes store theirs again, too.
-    const hasLostAll = missing.length === this.#pages.size && missing.some((id) => this.#members.has(id));
+    const hasLostAll = missing.length === this.pages.size && missing.some((id) => this.#members.has(id));
     if (hasLostAll) this.#recoversUntilMs = Number.POSITIVE_INFINITY;
     await store.renew(this.channel, holder, LEASE_MS); // the lease may be lost too
-    for (const id of missing) await this.#pages.restore(id, this.#members.get(id)?.state?.json);
+    for (const id of missing) await this.pages.restore(id, this.#members.get(id)?.state?.json);
   }
 
   #failed(): void {
@@ -312,8 +287,4 @@ export class PresenceRoom {
     this.#full = null;
     for (const viewer of this.#viewers) viewer.receive(this, frame);
   }
-}
-
-function unknownOwner({ id }: VerifiedPresence): PageOwner {
-  return { client: id, watchEnd: () => () => undefined };
 }

@@ -107,7 +107,7 @@ export class PresenceRooms {
     const releasePlace = this.#places.take(owner.client, member.channel, member.id);
     if (!releasePlace) return null;
     const room = this.open(member.channel);
-    const endHold = room.hold(member, owner);
+    const endHold = room.pages.hold(member, owner);
     const release = (graceMs: number) => {
       endHold(graceMs);
       releasePlace();
@@ -117,14 +117,14 @@ export class PresenceRooms {
 
   /** Removes a page that says that it is left, whichever process has its connection. @returns true */
   async leave(channel: string, id: string): Promise<true> {
-    this.#rooms.get(channel)?.leaveNow(id); // repeated until the bus is reachable
+    this.#rooms.get(channel)?.pages.leaveNow(id); // repeated until the bus is reachable
     await this.store.remove(channel, id, null);
     return true;
   }
 
   /** Removes the pages of a sign-in at once, those that this process holds. */
   removeSignIn(tag: string): void {
-    for (const room of this.#rooms.values()) room.removeSignIn(tag);
+    for (const room of this.#rooms.values()) room.pages.removeSignIn(tag);
   }
 
   /** Logs a failure of the bus, at most once a minute. */
@@ -287,7 +287,7 @@ export class PresenceConnection {
   /** Ends it because the sign-in was revoked: its pages leave at once. */
   revoke(): void {
     this.close(0);
-    for (const { room, id } of this.#held) room.leaveNow(id);
+    for (const { room, id } of this.#held) room.pages.leaveNow(id);
   }
 }
 

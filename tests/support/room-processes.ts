@@ -3,6 +3,7 @@
  */
 import { vi } from "vitest";
 import { type Bus, memory, type PresenceStore } from "../../src/backends/index.ts";
+import type { PageOwner } from "../../src/live/held-pages.ts";
 import { PagePlaces } from "../../src/live/page-places.ts";
 import { PresenceRoom } from "../../src/live/presence-room.ts";
 import type { VerifiedPresence } from "../../src/live/presence-token.ts";
@@ -26,6 +27,19 @@ let ids = 0;
 export function memberOf(user: string, tag = `tag of ${user}`): VerifiedPresence {
   const id = `page${++ids}`;
   return { channel: "room", id, user, data: "null", tag, issuedAt: 1, expiresAt: 2, expired: false };
+}
+
+/**
+ * Adds a connection of a page to a room.
+ *
+ * @param owner by default one that has no other page, and whose sign-in does not end
+ */
+export function holdPage(room: PresenceRoom, member: VerifiedPresence, owner = unknownOwner(member)) {
+  return room.pages.hold(member, owner);
+}
+
+function unknownOwner({ id }: VerifiedPresence): PageOwner {
+  return { client: id, watchEnd: () => () => undefined };
 }
 
 /** A store whose faults a test controls, on a bus that several processes share. */
