@@ -9,7 +9,16 @@ import {
   possibleValues,
   resolveExport,
 } from "./modules/index.ts";
-import { type Node, nodesOf, type Scope, specifierName, stringValue, unwrapExpression } from "./syntax/index.ts";
+import {
+  keyName,
+  memberName,
+  type Node,
+  nodesOf,
+  type Scope,
+  specifierName,
+  stringValue,
+  unwrapExpression,
+} from "./syntax/index.ts";
 
 /** Returns the modules of tsweb that a module of the browser needs besides those that it imports. */
 export async function neededModules(facts: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
@@ -63,12 +72,11 @@ function importsForm({ source, importKind, specifiers }: ESTree.ImportDeclaratio
 /** Returns the value that a node sets as a property with the name of an action: `{ action: save }`, `props.action = save`. */
 function passedAction(node: Node): Node | undefined {
   if (node.type === "Property") {
-    const name = node.key.type === "Identifier" && !node.computed ? node.key.name : stringValue(node.key);
+    const name = keyName(node);
     return name !== undefined && isActionName(name) ? node.value : undefined;
   }
   if (node.type !== "AssignmentExpression" || node.left.type !== "MemberExpression") return undefined;
-  const { property, computed } = node.left;
-  const name = property.type === "Identifier" && !computed ? property.name : stringValue(property);
+  const name = memberName(node.left);
   return name !== undefined && isActionName(name) ? node.right : undefined;
 }
 

@@ -12,6 +12,7 @@ import {
 import {
   type Binding,
   expressionsIn,
+  keyName,
   type Node,
   type Scope,
   type Scopes,
@@ -65,10 +66,7 @@ function setsLayout(options: ESTree.Argument): boolean {
   const object = unwrapExpression(options);
   if (object.type !== "ObjectExpression") return false;
   return object.properties.some(
-    (property) =>
-      property.type === "Property" &&
-      !property.computed &&
-      (property.key.type === "Identifier" ? property.key.name : stringValue(property.key)) === "layout",
+    (property) => property.type === "Property" && !property.computed && keyName(property) === "layout",
   );
 }
 

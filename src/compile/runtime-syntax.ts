@@ -7,13 +7,13 @@ import { type Plugin, parseAst, transformWithOxc } from "vite";
 import { PACKAGE_MODULES } from "./page-views.ts";
 import {
   CompileError,
+  findNode,
   isInNodeModules,
   isScript,
   type Node,
   parse,
   type SourceFile,
   stripQuery,
-  walk,
 } from "./syntax/index.ts";
 
 /** Matches all code that may have a decorator or an accessor. Few modules match, so that few are parsed: tags of comments do not. */
@@ -71,13 +71,7 @@ function parseIfValid(code: string): Node | undefined {
 }
 
 function findUnsupported(program: Node | undefined): Node | undefined {
-  let found: Node | undefined;
-  if (!program) return undefined;
-  walk(program, (node) => {
-    if (node.type === "Decorator" || node.type === "AccessorProperty") found ??= node;
-    return found === undefined;
-  });
-  return found;
+  return program && findNode(program, ({ type }) => type === "Decorator" || type === "AccessorProperty");
 }
 
 /** Matches all code that may have `using` or `await using`. Few modules match, so that few are compiled once more. */

@@ -5,6 +5,8 @@ import {
   type FunctionNode,
   type ImportedName,
   isFunctionNode,
+  isMarkup,
+  keyName,
   type ModuleExports,
   type Node,
   parse,
@@ -114,8 +116,7 @@ function checkArguments({ kind, call }: Declaration, source: SourceFile): Node {
     throw new CompileError(`Invalid arguments of ${kind}(). Call it as ${form}.`, source, spread ?? call);
   }
   const value = unwrapExpression(last);
-  const isMarkup = value.type === "JSXElement" || value.type === "JSXFragment";
-  if (isMarkup && (kind === "page" || kind === "view")) {
+  if (isMarkup(value) && (kind === "page" || kind === "view")) {
     const message = `${kind}() takes a function that returns markup, and this is markup. Write \`() =>\` before it.`;
     throw new CompileError(message, source, value);
   }
@@ -133,7 +134,7 @@ function readHydrate({ call }: Declaration, source: SourceFile): Pick<ViewSource
   const options = argument && unwrapExpression(argument);
   const [property, ...others] = options?.type === "ObjectExpression" ? options.properties : [];
   if (property?.type === "Property" && !property.computed && others.length === 0) {
-    const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    const name = keyName(property);
     const value = stringValue(property.value);
     if (name === "hydrate" && (value === "visible" || value === "idle")) return { hydrate: value };
   }

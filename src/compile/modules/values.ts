@@ -2,8 +2,11 @@
 import type { ESTree } from "vite";
 import {
   type FunctionNode,
+  findNode,
   type ImportedName,
   isFunctionNode,
+  isMarkup,
+  keyName,
   memberName,
   type Node,
   type Scope,
@@ -12,7 +15,6 @@ import {
   stringValue,
   unwrapChain,
   unwrapExpression,
-  walk,
 } from "../syntax/index.ts";
 import type { Declaration } from "./declarations.ts";
 
@@ -127,8 +129,7 @@ function memberOfVariable(variable: string, scope: Scope): TswebMember | undefin
     (each) => each.type === "Property" && each.value.type === "Identifier" && each.value.name === variable,
   );
   if (property?.type !== "Property" || property.computed) return undefined;
-  const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
-  return memberOf(declaration.init, name, binding.scope);
+  return memberOf(declaration.init, keyName(property), binding.scope);
 }
 
 function memberOf(object: Node, member: string | undefined, scope: Scope): TswebMember | undefined {
@@ -186,11 +187,7 @@ function namedFunctions(declaration: Node | null): FoundComponent[] {
   });
 }
 
+/** Returns whether a function contains markup. The functions inside of it do not count. */
 function rendersMarkup(fn: FunctionNode): boolean {
-  let found = false;
-  walk(fn, (node) => {
-    found ||= node.type === "JSXElement" || node.type === "JSXFragment";
-    return !found && (node === fn || !isFunctionNode(node));
-  });
-  return found;
+  return findNode(fn, isMarkup, (node) => node !== fn && isFunctionNode(node)) !== undefined;
 }

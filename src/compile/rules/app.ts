@@ -1,6 +1,14 @@
 import { closestName } from "../../text/index.ts";
 import { appModuleElements, appOptions, importedNameOf, type ModuleFacts } from "../modules/index.ts";
-import { CompileError, type Node, nodesOf, type Scope, stringValue, unwrapExpression } from "../syntax/index.ts";
+import {
+  CompileError,
+  keyName,
+  type Node,
+  nodesOf,
+  type Scope,
+  stringValue,
+  unwrapExpression,
+} from "../syntax/index.ts";
 
 /** The options of `new App`. A test compares them with its type. */
 export const APP_OPTIONS: readonly string[] = [
@@ -28,10 +36,10 @@ const OPTION_ADVICE: Readonly<Record<string, string>> = {
  * @throws CompileError at the option or the path
  */
 export function checkAppOptions(facts: ModuleFacts): void {
-  for (const { key, computed } of appOptions(facts)) {
-    const name = key.type === "Identifier" && !computed ? key.name : stringValue(key);
+  for (const option of appOptions(facts)) {
+    const name = keyName(option);
     if (name === undefined || APP_OPTIONS.includes(name)) continue;
-    throw new CompileError(`Unknown option ${name} in new App. ${fixOf(name)}`, facts.source, key);
+    throw new CompileError(`Unknown option ${name} in new App. ${fixOf(name)}`, facts.source, option.key);
   }
   for (const { element } of appModuleElements(facts)) checkIsNoPath(element, facts);
 }

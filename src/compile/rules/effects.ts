@@ -12,6 +12,7 @@ import {
 import {
   CompileError,
   expressionsIn,
+  findNode,
   globalPath,
   type ImportedName,
   isFunctionNode,
@@ -23,7 +24,6 @@ import {
   sourceLocation,
   unwrapChain,
   unwrapExpression,
-  walk,
   walkScoped,
 } from "../syntax/index.ts";
 
@@ -123,12 +123,8 @@ function upToExit(statements: readonly Node[]): readonly Node[] {
 }
 
 function mayReturn(statement: Node): boolean {
-  let found = false;
-  walk(statement, (node) => {
-    found ||= node.type === "ReturnStatement" || node.type === "ThrowStatement";
-    return !found && !isFunctionNode(node);
-  });
-  return found;
+  const isExit = ({ type }: Node) => type === "ReturnStatement" || type === "ThrowStatement";
+  return findNode(statement, isExit, isFunctionNode) !== undefined;
 }
 
 const CONNECTIONS: ReadonlySet<string> = new Set(["WebSocket", "EventSource"]);

@@ -1,12 +1,12 @@
 import { type ModuleFacts, relativePath } from "../modules/index.ts";
 import {
   CompileError,
+  keyName,
   memberName,
   type Node,
   nodesOf,
   type Scopes,
   sourceLocation,
-  stringValue,
   unwrapExpression,
   walk,
 } from "../syntax/index.ts";
@@ -129,7 +129,7 @@ function destructured(pattern: Node): (VariableRead & { readonly hasDefault: boo
   if (pattern.type !== "ObjectPattern") return [];
   return pattern.properties.flatMap((property) => {
     if (property.type !== "Property" || property.computed) return [];
-    const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    const name = keyName(property);
     return name === undefined ? [] : [{ name, at: property, hasDefault: property.value.type === "AssignmentPattern" }];
   });
 }

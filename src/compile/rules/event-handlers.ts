@@ -2,7 +2,7 @@ import { closestName } from "../../text/index.ts";
 import { isIntrinsicName, type ModuleFacts, type ModuleResolver, possibleValues } from "../modules/index.ts";
 import {
   CompileError,
-  childrenOf,
+  findNode,
   isFunctionNode,
   memberPath,
   type Node,
@@ -98,19 +98,13 @@ function returnsNothing(callee: Node, scope: Scope): boolean {
   if (!binding || binding.reassigned || !declaration || others.length > 0) return false;
   const fn = functionOf(declaration, binding.kind);
   if (!fn || !isFunctionNode(fn) || fn.async || fn.generator || fn.body?.type !== "BlockStatement") return false;
-  return !containsReturn(fn.body);
+  return !findNode(fn.body, (node) => node.type === "ReturnStatement" && node.argument !== null, isFunctionNode);
 }
 
 function functionOf(declaration: Node, kind: string): Node | undefined {
   if (kind === "function") return declaration;
   if (declaration.type !== "VariableDeclarator" || declaration.id.type !== "Identifier" || !declaration.init) return;
   return unwrapExpression(declaration.init);
-}
-
-/** Returns whether a block returns a value. The functions inside of it do not count. */
-function containsReturn(node: Node): boolean {
-  if (node.type === "ReturnStatement") return node.argument !== null;
-  return !isFunctionNode(node) && childrenOf(node).some(containsReturn);
 }
 
 /** The event handlers that are written most. */

@@ -3,13 +3,13 @@ import {
   CompileError,
   type FunctionNode,
   isFunctionNode,
+  keyName,
   keysReadBy,
   memberName,
   type Node,
   type Scope,
   type Scopes,
   type SourceFile,
-  stringValue,
   unwrapChain,
   unwrapExpression,
   walkScoped,
@@ -202,7 +202,7 @@ function checkPage({ call, path }: Endpoint, source: SourceFile): void {
   const names = [...path.matchAll(/:([A-Za-z_]\w*)/g)].map(([, name]) => name ?? "");
   for (const property of pattern.properties) {
     if (property.type === "RestElement" || property.computed || property.value.type === "AssignmentPattern") continue;
-    const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    const name = keyName(property);
     if (name === undefined || names.includes(name)) continue;
     const known = names.length > 0 ? `Its parameters: ${names.join(", ")}.` : `Write it in the path: \`:${name}\`.`;
     const fix = Object.hasOwn(NEXT_PROPS, name) ? NEXT_PROPS[name] : known;

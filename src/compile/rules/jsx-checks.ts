@@ -16,11 +16,12 @@ import {
   childrenOf,
   type ImportedName,
   isFunctionNode,
+  isMarkup,
+  memberName,
   type Node,
   nodesOf,
   type Scope,
   type SourceRange,
-  stringValue,
   unwrapExpression,
 } from "../syntax/index.ts";
 
@@ -91,7 +92,7 @@ class MarkupCheck {
   }
 
   private rejectUnusedMarkup(expression: Node): void {
-    if (expression.type === "JSXElement" || expression.type === "JSXFragment") this.reject(UNUSED_MARKUP, expression);
+    if (isMarkup(expression)) this.reject(UNUSED_MARKUP, expression);
   }
 
   private rejectSharedState(call: ESTree.CallExpression, scope: Scope): void {
@@ -117,7 +118,7 @@ class MarkupCheck {
   ): void {
     const scope = this.facts.scopes.byNode.get(expression) ?? outer;
     const { isAwaited = false, mayAwait = this.facts.isServerModule } = options;
-    if (isFunctionNode(expression) || expression.type === "JSXElement" || expression.type === "JSXFragment") return;
+    if (isFunctionNode(expression) || isMarkup(expression)) return;
     if (expression.type === "CallExpression") {
       if (isAwaited && isPromiseCombinator(expression)) return;
       if (!isAwaited) this.rejectServerCall(expression, scope);
@@ -130,7 +131,7 @@ class MarkupCheck {
 
   private rejectServerCall(call: ESTree.CallExpression, scope: Scope): void {
     const callee = unwrapExpression(call.callee);
-    if (callee.type === "MemberExpression" && propertyName(callee) === "bind") return; // it calls nothing
+    if (callee.type === "MemberExpression" && memberName(callee) === "bind") return; // it calls nothing
     this.rejectServerFunction(calleeObject(callee), scope, call, CALL_IN_MARKUP);
     if (callee.type === "MemberExpression") this.rejectServerFunction(callee, scope, call, CALL_IN_MARKUP);
     if (!callsBack(callee)) return;
@@ -222,18 +223,14 @@ const CALLBACK_METHODS = new Set([
 ]);
 
 function callsBack(callee: Node): boolean {
-  return callee.type === "MemberExpression" && CALLBACK_METHODS.has(propertyName(callee) ?? "");
+  return callee.type === "MemberExpression" && CALLBACK_METHODS.has(memberName(callee) ?? "");
 }
 
 /** Returns whether a call is `Promise.all(…)` or the like: awaited, it waits for the calls in its arguments. */
 function isPromiseCombinator(call: ESTree.CallExpression): boolean {
   const callee = unwrapExpression(call.callee);
   if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier") return false;
-  return callee.object.name === "Promise" && ["all", "allSettled", "any", "race"].includes(propertyName(callee) ?? "");
-}
-
-function propertyName({ property, computed }: ESTree.MemberExpression): string | undefined {
-  return property.type === "Identifier" && !computed ? property.name : stringValue(property);
+  return callee.object.name === "Promise" && ["all", "allSettled", "any", "race"].includes(memberName(callee) ?? "");
 }
 
 /** Returns the object of a method call: `load.named(…)` is a call of `load`. */

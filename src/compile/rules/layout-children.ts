@@ -10,11 +10,12 @@ import {
 import {
   CompileError,
   type FunctionNode,
+  findNode,
   isFunctionNode,
+  isMarkup,
   type Node,
   sourceLocation,
   unwrapExpression,
-  walk,
 } from "../syntax/index.ts";
 import type { ViteRuleResolver } from "./rule.ts";
 
@@ -55,7 +56,7 @@ export async function checkLayoutChildren(
   const warnings: string[] = [];
   for (const { facts: module, fn } of functions.values()) {
     const [parameter] = fn.params;
-    if (rendersPage(fn) || !(containsMarkup(fn) || (!parameter && returnsText(fn)))) continue;
+    if (rendersPage(fn) || !(findNode(fn, isMarkup) || (!parameter && returnsText(fn)))) continue;
     if (parameter) {
       throw new CompileError(
         `This layout never renders \`children\`, so it shows no page. ${FIX}`,
@@ -125,12 +126,8 @@ function namedFunction(name: string | undefined, facts: ModuleFacts): LayoutFunc
 function rendersPage(fn: FunctionNode): boolean {
   const names = namesOfPage(fn.params[0]);
   if (names === undefined) return true;
-  let isUsed = false;
-  walk(fn.body ?? fn, (node) => {
-    if (node.type === "Identifier" || node.type === "JSXIdentifier") isUsed ||= names.has(node.name);
-    return !isUsed;
-  });
-  return isUsed;
+  const isUse = (node: Node) => (node.type === "Identifier" || node.type === "JSXIdentifier") && names.has(node.name);
+  return findNode(fn.body ?? fn, isUse) !== undefined;
 }
 
 /**
@@ -158,15 +155,6 @@ function nameOfPageIn(property: PatternPart): string | undefined {
   const { value } = property;
   const target = value.type === "AssignmentPattern" ? value.left : value;
   return target.type === "Identifier" && !target.name.startsWith("_") ? target.name : undefined;
-}
-
-function containsMarkup(fn: FunctionNode): boolean {
-  let found = false;
-  walk(fn, (node) => {
-    found ||= node.type === "JSXElement" || node.type === "JSXFragment";
-    return !found;
-  });
-  return found;
 }
 
 /** Returns whether all that an arrow function does is to return a text that is written in the source. */

@@ -5,8 +5,10 @@ import {
   CompileError,
   findGlobalReferences,
   findModuleReferences,
+  findNode,
   type GlobalReference,
   isFunctionNode,
+  isMarkup,
   isWrapper,
   memberName,
   memberPath,
@@ -15,7 +17,6 @@ import {
   type Scopes,
   stringValue,
   unwrapExpression,
-  walk,
 } from "../syntax/index.ts";
 import type { DefinedGlobals, ViteRuleResolver } from "./rule.ts";
 import { isEnvironmentGuarded, isRenderedByServer } from "./server-evaluation.ts";
@@ -131,20 +132,11 @@ function isRenderedVariable({ node, ancestors, path }: UsedExpression, { scope }
 /** Returns whether browsers evaluate a reference: in a module with views, when the module is loaded, or in a component. */
 function mayRunInBrowser({ ancestors }: GlobalReference, { views }: ModuleFacts): boolean {
   const functions = ancestors.filter(isRunLater);
-  return views.length > 0 || functions.length === 0 || functions.some(containsMarkup);
+  return views.length > 0 || functions.length === 0 || functions.some((fn) => findNode(fn, isMarkup));
 }
 
 function isRunLater(node: Node): boolean {
   return isFunctionNode(node) || (node.type === "PropertyDefinition" && !node.static);
-}
-
-function containsMarkup(node: Node): boolean {
-  let found = false;
-  walk(node, ({ type }) => {
-    found ||= type === "JSXElement" || type === "JSXFragment";
-    return !found;
-  });
-  return found;
 }
 
 function isAllowed(path: readonly string[], { isReplaced, hasPolyfills }: DefinedGlobals): boolean {

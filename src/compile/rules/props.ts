@@ -15,11 +15,11 @@ import {
   CompileError,
   type ImportedName,
   isFunctionNode,
+  keyName,
   type Node,
   nodesOf,
   type Scope,
   type Scopes,
-  stringValue,
   unwrapExpression,
 } from "../syntax/index.ts";
 
@@ -152,7 +152,7 @@ function signaturesIn(members: readonly Node[]): ReadonlyMap<string, boolean> | 
   const props = new Map<string, boolean>();
   for (const member of members) {
     if (member.type !== "TSPropertySignature" && member.type !== "TSMethodSignature") return undefined;
-    const name = member.key.type === "Identifier" && !member.computed ? member.key.name : stringValue(member.key);
+    const name = keyName(member);
     if (name === undefined) return undefined;
     props.set(name, !member.optional);
   }

@@ -1,11 +1,12 @@
 import {
+  findNode,
   isFunctionNode,
+  isMarkup,
   memberPath,
   type Node,
   type Scope,
   stringValue,
   unwrapExpression,
-  walk,
 } from "../syntax/index.ts";
 
 /**
@@ -32,7 +33,7 @@ export function isRenderedByServer(node: Node, ancestors: readonly Node[], scope
 /** Returns whether a node is the `{…}` of a child or of an attribute of an HTML element. */
 function isMarkupValue(node: Node, parent: Node | undefined, element: Node | undefined): boolean {
   if (node.type !== "JSXExpressionContainer") return false;
-  if (parent?.type === "JSXElement" || parent?.type === "JSXFragment") return true;
+  if (parent && isMarkup(parent)) return true;
   if (parent?.type !== "JSXAttribute" || element?.type !== "JSXOpeningElement") return false;
   const { name } = element;
   return name.type === "JSXIdentifier" && /^[a-z]/.test(name.name) && !/^(?:on|key$|ref$)/.test(attributeName(parent));
@@ -231,12 +232,7 @@ const TEST_NAME = /server|browser|client|ssr|node|dom|window/i;
  * member of `globalThis` or `import.meta`, or a name of the module or an import that is set to such a test or named like one.
  */
 function testsEnvironment(test: Node, scope: Scope, depth = 0): boolean {
-  let found = false;
-  walk(test, (node) => {
-    found ||= isEnvironmentTest(node, scope, depth);
-    return !found && !isFunctionNode(node);
-  });
-  return found;
+  return findNode(test, (node) => isEnvironmentTest(node, scope, depth), isFunctionNode) !== undefined;
 }
 
 function isEnvironmentTest(node: Node, scope: Scope, depth: number): boolean {

@@ -2,7 +2,9 @@ import type { ESTree } from "vite";
 import { isIntrinsicName, type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
 import {
   CompileError,
+  findNode,
   isFunctionNode,
+  isMarkup,
   memberName,
   memberPath,
   type Node,
@@ -12,7 +14,6 @@ import {
   sourceLocation,
   stringValue,
   unwrapExpression,
-  walk,
 } from "../syntax/index.ts";
 
 /** What JSX has in place of the directives of Vue and AngularJS. */
@@ -108,8 +109,6 @@ function isLoopOfMarkup(child: ESTree.JSXChild): boolean {
   return result !== null && result !== undefined && isMarkup(unwrapExpression(result));
 }
 
-const isMarkup = (node: Node) => node.type === "JSXElement" || node.type === "JSXFragment";
-
 /**
  * Returns where a handler of a checkbox or a radio button reads the value of its element, which has none: `undefined` if the
  * element may have one.
@@ -137,14 +136,9 @@ function valueRead(handler: Node): Node | undefined {
   const [event] = isFunctionNode(fn) ? fn.params : [];
   if (event?.type !== "Identifier") return undefined;
   const path = `${event.name}.currentTarget.value`;
-  let read: Node | undefined;
-  let isAssigned = false;
-  walk(fn, (node) => {
-    if (node.type === "AssignmentExpression") isAssigned ||= memberPath(node.left)?.join(".") === path;
-    if (node.type === "MemberExpression" && memberPath(node)?.join(".") === path) read ??= node;
-    return true;
-  });
-  return isAssigned ? undefined : read;
+  const isPath = (node: Node) => memberPath(node)?.join(".") === path;
+  if (findNode(fn, (node) => node.type === "AssignmentExpression" && isPath(node.left))) return undefined;
+  return findNode(fn, (node) => node.type === "MemberExpression" && isPath(node));
 }
 
 /** A value that a checkbox or a radio button assigns to itself. */
@@ -189,17 +183,14 @@ function ownAssignment(handler: Node, path: string): Node | undefined {
   const [event] = isFunctionNode(handler) ? handler.params : [];
   if (event?.type !== "Identifier") return undefined;
   const received = [`${event.name}.currentTarget.value`, `${event.name}.target.value`];
-  let found: Node | undefined;
-  walk(handler, (node) => {
-    const isOwn =
+  return findNode(
+    handler,
+    (node) =>
       node.type === "AssignmentExpression" &&
       node.operator === "=" &&
       memberPath(node.left)?.join(".") === path &&
-      received.includes(memberPath(unwrapExpression(node.right))?.join(".") ?? "");
-    if (isOwn) found ??= node;
-    return true;
-  });
-  return found;
+      received.includes(memberPath(node.right)?.join(".") ?? ""),
+  );
 }
 
 function messageOf(type: "checkbox" | "radio", path: string): string {
@@ -280,7 +271,7 @@ function warnAboutZero({ expression, start }: ESTree.JSXExpressionContainer, cod
   const condition = unwrapExpression(expression);
   if (condition.type !== "LogicalExpression" || condition.operator !== "&&") return;
   const shown = unwrapExpression(condition.right);
-  if (shown.type !== "JSXElement" && shown.type !== "JSXFragment") return;
+  if (!isMarkup(shown)) return;
   const number = lastOperand(condition.left);
   const inner = number.type === "ChainExpression" ? number.expression : number;
   if (inner.type !== "MemberExpression" || !["length", "size"].includes(memberName(inner) ?? "")) return;

@@ -12,8 +12,11 @@ export {
 export {
   childrenOf,
   type FunctionNode,
+  findNode,
   isFunctionNode,
+  isMarkup,
   isWrapper,
+  keyName,
   keysReadBy,
   memberName,
   memberPath,

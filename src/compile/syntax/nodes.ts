@@ -27,6 +27,29 @@ export function walk(node: Node, visit: (node: Node) => boolean | undefined): vo
   for (const child of childrenOf(node)) walk(child, visit);
 }
 
+/**
+ * Returns the first of a node and its descendants that matches; `undefined` if there is none.
+ *
+ * @param isSkipped returns whether the children of a node are left out. Default: of none
+ */
+export function findNode(
+  node: Node,
+  matches: (node: Node) => boolean,
+  isSkipped: (node: Node) => boolean = () => false,
+): Node | undefined {
+  let found: Node | undefined;
+  walk(node, (each) => {
+    if (!found && matches(each)) found = each;
+    return !found && !isSkipped(each);
+  });
+  return found;
+}
+
+/** Returns whether a node is an element of JSX, or a fragment. */
+export function isMarkup({ type }: Node): boolean {
+  return type === "JSXElement" || type === "JSXFragment";
+}
+
 /** Removes the wrappers that change an expression's type and not its value: parentheses, `as`, `satisfies`, `!`, `<T>x`. */
 export function unwrapExpression(node: Node): Node {
   let inner = node;
@@ -91,6 +114,11 @@ export function memberName(node: Node & { type: "MemberExpression" }): string | 
   return node.property.type === "Identifier" ? node.property.name : undefined;
 }
 
+/** Returns the name of a property of an object, a pattern or a type; `undefined` if it is computed, or no text. */
+export function keyName({ key, computed }: { readonly key: Node; readonly computed: boolean }): string | undefined {
+  return key.type === "Identifier" && !computed ? key.name : stringValue(key);
+}
+
 /** Returns whether a node has the value of its child: a wrapper of a type, parentheses or an optional chain. */
 export function isWrapper(node: Node): boolean {
   return node.type === "ChainExpression" || unwrapExpression(node) !== node;
@@ -113,7 +141,7 @@ export function keysReadBy(node: Node): ReadKey[] {
   const { init } = node;
   return node.id.properties.flatMap((property) => {
     if (property.type !== "Property" || property.computed) return [];
-    const key = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    const key = keyName(property);
     return key === undefined ? [] : [{ key, object: init, at: property }];
   });
 }

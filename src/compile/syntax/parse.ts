@@ -1,6 +1,6 @@
 import { type ESTree, parseAst } from "vite";
 import { CompileError, type SourceFile, sourceLocation } from "./compile-error.ts";
-import { type Node, walk } from "./nodes.ts";
+import { findNode, type Node } from "./nodes.ts";
 import { nodesOf, patternNames, type Scopes } from "./scope.ts";
 
 /**
@@ -168,12 +168,8 @@ function tryParse(code: string, lang: "tsx" | "jsx", file: string): ESTree.Progr
 
 /** Returns the opening tag of the element whose closing tag starts at an offset. */
 function openingOf(program: ESTree.Program, closing: number): Node | undefined {
-  let opening: Node | undefined;
-  walk(program, (node) => {
-    if (node.type === "JSXElement" && node.closingElement?.start === closing) opening = node.openingElement;
-    return opening === undefined;
-  });
-  return opening;
+  const element = findNode(program, (node) => node.type === "JSXElement" && node.closingElement?.start === closing);
+  return element?.type === "JSXElement" ? element.openingElement : undefined;
 }
 
 const LANGUAGES = {

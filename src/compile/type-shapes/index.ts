@@ -14,7 +14,15 @@ import type {
   Signature,
   TypeShape,
 } from "../../protocol/index.ts";
-import { CompileError, type FunctionNode, isFunctionNode, type Node, stringValue, walk } from "../syntax/index.ts";
+import {
+  CompileError,
+  type FunctionNode,
+  findNode,
+  isFunctionNode,
+  keyName,
+  type Node,
+  stringValue,
+} from "../syntax/index.ts";
 import { inferredFacts } from "../types/index.ts";
 import { uncheckedShape } from "./operations.ts";
 import { readShape, shapeFromFacts } from "./read-shape.ts";
@@ -132,8 +140,8 @@ function keyShapes(fn: FunctionNode, position: ParameterScope, context: ShapeCon
   const fields = new Map(object && "fields" in object ? object.fields : []);
   return pattern.properties.map((property) => {
     if (property.type === "RestElement" || property.computed) return uncheckedShape("");
-    const { key, value } = property;
-    const name = key.type === "Identifier" ? key.name : stringValue(key);
+    const { value } = property;
+    const name = keyName(property);
     const field = name === undefined ? undefined : fields.get(name);
     if (field || annotation) return field ?? uncheckedShape("");
     return value.type === "AssignmentPattern" ? inferredShape(value.right, position) : uncheckedShape("");
@@ -213,12 +221,7 @@ export function readResultShape(fn: FunctionNode, module: TypeModule, lookup: Ty
 
 function returnsNothing({ generator, body }: FunctionNode): boolean {
   if (generator || body?.type !== "BlockStatement") return false;
-  let returnsValue = false;
-  walk(body, (node) => {
-    returnsValue ||= node.type === "ReturnStatement" && node.argument !== null;
-    return !isFunctionNode(node);
-  });
-  return !returnsValue;
+  return !findNode(body, (node) => node.type === "ReturnStatement" && node.argument !== null, isFunctionNode);
 }
 
 /**

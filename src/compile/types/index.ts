@@ -8,7 +8,7 @@
 
 import type { ESTree } from "vite";
 import type { Coercion } from "../../protocol/index.ts";
-import { type Binding, CompileError, type Node, type Scope, stringValue, walk } from "../syntax/index.ts";
+import { type Binding, CompileError, findNode, type Node, type Scope, stringValue } from "../syntax/index.ts";
 import {
   membersOf,
   numberTypeOf,
@@ -248,15 +248,11 @@ function isConstAssertion(type: Node): boolean {
  * interfaces of this module included.
  */
 export function containsCheckedType(type: ScopedType, context: TypeContext, visited: Set<Node> = new Set()): boolean {
-  let contains = false;
-  walk(type.node, (node) => {
-    if (contains) return false;
-    if (node.type === "TSNumberKeyword" || node.type === "TSBooleanKeyword") contains = true;
-    if (node.type !== "TSTypeReference" || node.typeName.type === "ThisExpression") return true;
-    contains ||= referenceContainsCheckedType(node, type, context, visited);
-    return true;
-  });
-  return contains;
+  const isChecked = (node: Node) =>
+    node.type === "TSNumberKeyword" ||
+    node.type === "TSBooleanKeyword" ||
+    (node.type === "TSTypeReference" && referenceContainsCheckedType(node, type, context, visited));
+  return findNode(type.node, isChecked) !== undefined;
 }
 
 function referenceContainsCheckedType(
