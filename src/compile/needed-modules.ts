@@ -7,7 +7,7 @@ import {
   type ModuleFacts,
   type ModuleResolver,
   possibleValues,
-  resolveExport,
+  resolveImported,
 } from "./modules/index.ts";
 import {
   keyName,
@@ -43,8 +43,7 @@ async function hasFormActions(facts: ModuleFacts, resolver: ModuleResolver): Pro
     const passed = passedAction(node);
     const imported = passed && importedNameOf(unwrapExpression(passed), scope);
     if (!imported) continue;
-    const id = await resolver.resolve(imported.source, facts.source.file);
-    const resolved = await resolveExport(id, imported.name, resolver);
+    const resolved = await resolveImported(imported, facts, resolver);
     if (resolved?.facts.isServerModule) return true;
   }
   return false;

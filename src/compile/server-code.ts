@@ -219,8 +219,7 @@ async function findTypeDeclaration(
   resolver: ModuleResolver,
 ): Promise<TypeDeclaration | undefined> {
   const resolved = await resolveExport(id, name, resolver);
-  const entry = resolved?.facts.exports.named.find((exported) => exported.name === resolved.name);
-  return resolved && entry?.local !== undefined ? { module: resolved.facts, local: entry.local } : undefined;
+  return resolved?.local === undefined ? undefined : { module: resolved.facts, local: resolved.local };
 }
 
 /**

@@ -11,6 +11,7 @@ export {
   type ResolvedExport,
   readModule,
   resolveExport,
+  resolveImported,
 } from "./module-facts.ts";
 export { type Endpoint, repeatedPathMessage } from "./page-paths.ts";
 export {

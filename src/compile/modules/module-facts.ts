@@ -231,6 +231,12 @@ export interface ResolvedExport {
   readonly facts: ModuleFacts;
   /** The exported name in that module. */
   readonly name: string;
+  /** The name inside that module; `undefined` for a default expression. */
+  readonly local: string | undefined;
+  /** The server function that it is. */
+  readonly serverFunction: Signature | undefined;
+  /** The view that it is. */
+  readonly view: ViewSource | undefined;
 }
 
 /**
@@ -253,13 +259,31 @@ export async function resolveExport(
     const from = await resolver.resolve(entry.from.source, facts.source.file);
     return resolveExport(from, entry.from.name, resolver, depth + 1);
   }
-  if (entry) return { facts, name };
+  if (entry) {
+    const isNamed = (declared: { readonly name: string }) => declared.name === name;
+    return {
+      facts,
+      name,
+      local: entry.local,
+      serverFunction: facts.functions.find(isNamed),
+      view: facts.views.find(isNamed),
+    };
+  }
   for (const star of facts.exports.starExports) {
     const from = await resolver.resolve(star.source, facts.source.file);
     const resolved = await resolveExport(from, name, resolver, depth + 1);
     if (resolved) return resolved;
   }
   return undefined;
+}
+
+/** Follows an import of a module to the module that declares what it imports, as {@link resolveExport}. */
+export async function resolveImported(
+  { source, name }: ImportedName,
+  importer: Pick<ModuleFacts, "source">,
+  resolver: ModuleResolver,
+): Promise<ResolvedExport | undefined> {
+  return resolveExport(await resolver.resolve(source, importer.source.file), name, resolver);
 }
 
 /**
@@ -288,9 +312,8 @@ export async function originOf(
 }
 
 /** Returns the value of an export: of a declaration, a variable or `export default`. */
-export function exportedValue({ facts, name }: ResolvedExport): Node | undefined {
-  const { exports, scopes, program } = facts;
-  const local = exports.named.find((exported) => exported.name === name)?.local;
+export function exportedValue({ facts, local }: ResolvedExport): Node | undefined {
+  const { scopes, program } = facts;
   const [declared] =
     local === undefined
       ? program.body.flatMap((node) => (node.type === "ExportDefaultDeclaration" ? [node.declaration] : []))

@@ -7,7 +7,7 @@ import {
   type SourceRange,
   unwrapExpression,
 } from "../syntax/index.ts";
-import { type ModuleFacts, type ModuleResolver, type ResolvedExport, resolveExport } from "./module-facts.ts";
+import { type ModuleFacts, type ModuleResolver, type ResolvedExport, resolveImported } from "./module-facts.ts";
 import { relativePath } from "./server-only.ts";
 
 /** A server function, or a page or route for links, that a server module re-exports under the same name. */
@@ -26,8 +26,7 @@ export interface ReExportedStub extends ReExport {
 export async function reExportedStubs(facts: ModuleFacts, resolver: ModuleResolver): Promise<ReExportedStub[]> {
   const functions = new Map<string, ReExportedStub>();
   const add = async (name: string, source: string) => {
-    const id = await resolver.resolve(source, facts.source.file);
-    const origin = await resolveExport(id, name, resolver);
+    const origin = await resolveImported({ source, name }, facts, resolver);
     if (origin && hasStub(origin, name) && !functions.has(name)) functions.set(name, { name, source, origin });
   };
   for (const { name, from, isType } of facts.exports.named) {
@@ -47,7 +46,7 @@ export async function reExportedStubs(facts: ModuleFacts, resolver: ModuleResolv
 
 /** Returns whether an export resolves to a server function of the same name. */
 export function isServerFunction(origin: ResolvedExport, name: string): boolean {
-  return origin.name === name && origin.facts.functions.some((serverFunction) => serverFunction.name === name);
+  return origin.name === name && origin.serverFunction !== undefined;
 }
 
 /** Returns whether an export resolves to a page or a route of the same name, whose path is written as text. */

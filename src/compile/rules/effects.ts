@@ -6,7 +6,7 @@ import {
   type ModuleFacts,
   type ModuleResolver,
   relativePath,
-  resolveExport,
+  resolveImported,
   tswebMemberOf,
 } from "../modules/index.ts";
 import {
@@ -14,7 +14,6 @@ import {
   expressionsIn,
   findNode,
   globalPath,
-  type ImportedName,
   isFunctionNode,
   memberName,
   memberPath,
@@ -166,21 +165,12 @@ async function serverCallMessage(
   const imported =
     importedNameOf(callee, scope) ??
     (callee.type === "MemberExpression" && memberName(callee) === "named" && importedNameOf(callee.object, scope));
-  if (!imported || !(await isServerFunction(imported, facts, resolver))) return undefined;
+  const resolved = imported ? await resolveImported(imported, facts, resolver) : undefined;
+  if (!resolved?.serverFunction) return undefined;
   return (
     `This server function is called at each rendering of ${component}. Call it in the page and pass the result as a prop, ` +
     "or call it in on_mount or in an event handler."
   );
-}
-
-async function isServerFunction(
-  imported: ImportedName,
-  facts: ModuleFacts,
-  resolver: ModuleResolver,
-): Promise<boolean> {
-  const id = await resolver.resolve(imported.source, facts.source.file);
-  const resolved = await resolveExport(id, imported.name, resolver);
-  return resolved?.facts.functions.some(({ name }) => name === resolved.name) ?? false;
 }
 
 /** The functions that call the function that is returned to them, by the modules that export them. */

@@ -9,7 +9,7 @@ import {
   type ModuleFacts,
   type ModuleResolver,
   possibleValues,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import {
   ancestorsOf,
@@ -85,10 +85,9 @@ export async function serverFunctionOf(
   if (here && local?.scope.isModule) return facts.functions.find(({ name }) => name === here.name);
   const imported = importedNameOf(value, scope);
   if (!imported) return undefined;
-  const id = await resolver.resolve(imported.source, facts.source.file);
-  const resolved = await resolveExport(id, imported.name, resolver);
+  const resolved = await resolveImported(imported, facts, resolver);
   if (!resolved?.facts.isServerModule) return undefined;
-  return resolved.facts.functions.find((fn) => fn.name === resolved.name) ?? "other";
+  return resolved.serverFunction ?? "other";
 }
 
 /** Returns the function of `save.bind(…)`. */

@@ -8,13 +8,11 @@ import {
   type ModuleFacts,
   type ModuleResolver,
   possibleValues,
-  type ResolvedExport,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import {
   CompileError,
   childrenOf,
-  type ImportedName,
   isFunctionNode,
   isMarkup,
   memberName,
@@ -186,9 +184,8 @@ class MarkupCheck {
     const imported = importedNameOf(node, scope);
     if (!imported) return;
     this.pendingChecks.push(async () => {
-      const resolved = await this.resolveImport(imported);
-      if (resolved?.facts.functions.some((serverFunction) => serverFunction.name === resolved.name))
-        this.reject(message, at);
+      const resolved = await resolveImported(imported, this.facts, this.resolver);
+      if (resolved?.serverFunction) this.reject(message, at);
     });
   }
 
@@ -196,19 +193,13 @@ class MarkupCheck {
     const imported = importedNameOf(name, scope);
     if (!imported) return;
     this.pendingChecks.push(async () => {
-      const resolved = await this.resolveImport(imported);
-      const view = resolved?.facts.views.find((candidate) => candidate.name === resolved.name);
+      const view = (await resolveImported(imported, this.facts, this.resolver))?.view;
       if (!view) return;
       this.reject(
         `The view "${view.name}" cannot have children in a page, because only its props are sent to the browser. Render the children inside the view, or wrap both in one view.`,
         at,
       );
     });
-  }
-
-  private async resolveImport(imported: ImportedName): Promise<ResolvedExport | undefined> {
-    const id = await this.resolver.resolve(imported.source, this.facts.source.file);
-    return resolveExport(id, imported.name, this.resolver);
   }
 
   private reject(message: string, at: SourceRange): never {

@@ -5,7 +5,7 @@ import {
   type ModuleFacts,
   type ModuleResolver,
   relativePath,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import {
   CompileError,
@@ -98,11 +98,8 @@ async function functionsOf(
   for (const value of values.map(unwrapExpression)) {
     if (isFunctionNode(value)) functions.push({ facts, fn: value });
     const imported = importedNameOf(value, facts.scopes.module);
-    const origin = imported
-      ? await resolveExport(await resolver.resolve(imported.source, facts.source.file), imported.name, resolver)
-      : undefined;
-    const local = origin?.facts.exports.named.find(({ name }) => name === origin.name)?.local;
-    const named = origin ? namedFunction(local, origin.facts) : namedFunction(nameOf(value), facts);
+    const origin = imported && (await resolveImported(imported, facts, resolver));
+    const named = origin ? namedFunction(origin.local, origin.facts) : namedFunction(nameOf(value), facts);
     if (named) functions.push(named);
   }
   return functions;

@@ -4,7 +4,7 @@ import {
   isFunctionValue,
   type ModuleFacts,
   type ModuleResolver,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import { CompileError, type ImportedName, isFunctionNode, nodesOf } from "../syntax/index.ts";
 
@@ -51,11 +51,9 @@ function namedElements({ scopes }: ModuleFacts): NamedElement[] {
 
 /** Returns whether an import is certainly a view or a function of the project. */
 async function isFunction(imported: ImportedName, facts: ModuleFacts, resolver: ModuleResolver): Promise<boolean> {
-  const id = await resolver.resolve(imported.source, facts.source.file);
-  const origin = await resolveExport(id, imported.name, resolver);
-  if (!origin) return false;
-  if (origin.facts.views.some(({ name }) => name === origin.name)) return true;
-  const value = exportedValue(origin);
+  const origin = await resolveImported(imported, facts, resolver);
+  if (origin?.view) return true;
+  const value = origin && exportedValue(origin);
   return value !== undefined && isFunctionNode(value);
 }
 

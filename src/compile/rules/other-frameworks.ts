@@ -3,7 +3,7 @@ import {
   type ModuleFacts,
   type ModuleResolver,
   ProjectError,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import {
   CompileError,
@@ -180,8 +180,7 @@ export async function checkStubMembers(facts: ModuleFacts, resolver: ModuleResol
     const object = unwrapChain(callee.object);
     const imported = importedNameOf(object, scope);
     if (!imported) continue;
-    const resolved = await resolveExport(await resolver.resolve(imported.source, source.file), imported.name, resolver);
-    const declared = resolved?.facts.functions.find(({ name }) => name === resolved.name);
+    const declared = (await resolveImported(imported, facts, resolver))?.serverFunction;
     if (!declared) continue;
     const name = source.code.slice(object.start, object.end);
     const call = `await ${name}(${declared.params.map((parameter) => parameter.name).join(", ")})`;

@@ -9,7 +9,7 @@ import {
   type ModuleResolver,
   possibleValues,
   type ResolvedExport,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import {
   CompileError,
@@ -43,18 +43,15 @@ interface Prop {
  */
 export async function checkViewProps(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (!facts.isServerModule) return;
-  const resolve = async ({ source, name }: ImportedName) =>
-    resolveExport(await resolver.resolve(source, facts.source.file), name, resolver);
   const isFunction = async (value: Node, scope: Scope) => {
     if (isFunctionValue(value, scope)) return true;
     const imported = importedNameOf(value, scope);
-    const origin = imported && (await resolve(imported));
+    const origin = imported && (await resolveImported(imported, facts, resolver));
     const exported = origin && exportedValue(origin);
     return exported !== undefined && isFunctionNode(exported);
   };
   for (const { component, attribute, name, values, scope } of propsIn(facts)) {
-    const origin = await resolve(component);
-    const view = origin?.facts.views.find((candidate) => candidate.name === origin.name);
+    const view = (await resolveImported(component, facts, resolver))?.view;
     if (!view) continue;
     for (const value of values) {
       if (await isFunction(value, scope))
@@ -112,7 +109,7 @@ export async function checkPropNames(facts: ModuleFacts, resolver: ModuleResolve
         names.set(attribute.name.name, attribute);
     }
     if (names.size < attributes.length) continue;
-    const origin = await resolveExport(await resolver.resolve(imported.source, source.file), imported.name, resolver);
+    const origin = await resolveImported(imported, facts, resolver);
     const declared = origin && declaredProps(origin);
     if (!declared) continue;
     const missing = [...declared].flatMap(([prop, isRequired]) => (isRequired && !names.has(prop) ? [prop] : []));

@@ -1,8 +1,9 @@
 import type { ESTree } from "vite";
-import { type ModuleFacts, type ModuleResolver, resolveExport } from "../modules/index.ts";
+import { type ModuleFacts, type ModuleResolver, resolveImported } from "../modules/index.ts";
 import {
   CompileError,
   type FunctionNode,
+  type ImportedName,
   isFunctionNode,
   type Node,
   type Scope,
@@ -102,7 +103,7 @@ async function returnsStream(callee: ESTree.Expression | ESTree.Super, context: 
   const object = unwrapExpression(node.object);
   if (object.type !== "Identifier") return false;
   const imported = context.scope.findValue(object.name)?.imported;
-  if (imported?.name === "*") return isImportedStream(imported.source, node.property.name, context);
+  if (imported?.name === "*") return isImportedStream({ ...imported, name: node.property.name }, context);
   return node.property.name === "named" && isNamedStream(object.name, context);
 }
 
@@ -110,14 +111,13 @@ async function isNamedStream(name: string, { facts, scope, resolver }: CalleeCon
   const binding = scope.findValue(name);
   if (!binding || binding.reassigned) return false;
   const { imported } = binding;
-  if (imported) return isImportedStream(imported.source, imported.name, { facts, scope, resolver });
+  if (imported) return isImportedStream(imported, { facts, scope, resolver });
   return binding.scope.isModule ? isDeclaredStream(name, facts) : binding.declarations.some(isGenerator);
 }
 
-async function isImportedStream(source: string, name: string, { facts, resolver }: CalleeContext): Promise<boolean> {
-  const resolved = await resolveExport(await resolver.resolve(source, facts.source.file), name, resolver);
-  const exported = resolved?.facts.exports.named.find((entry) => entry.name === resolved.name);
-  return resolved !== undefined && exported?.local !== undefined && isDeclaredStream(exported.local, resolved.facts);
+async function isImportedStream(imported: ImportedName, { facts, resolver }: CalleeContext): Promise<boolean> {
+  const resolved = await resolveImported(imported, facts, resolver);
+  return resolved?.local !== undefined && isDeclaredStream(resolved.local, resolved.facts);
 }
 
 /** Returns whether a local name of a module is a generator function or a streaming server function. */

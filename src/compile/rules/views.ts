@@ -8,7 +8,7 @@ import {
   type ModuleResolver,
   type ResolvedExport,
   relativePath,
-  resolveExport,
+  resolveImported,
 } from "../modules/index.ts";
 import {
   CompileError,
@@ -63,9 +63,7 @@ interface PageCall {
 export async function checkViewCalls(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (!facts.isServerModule) return;
   for (const { callee, at } of callsOfPages(facts)) {
-    const id = await resolver.resolve(callee.source, facts.source.file);
-    const origin = await resolveExport(id, callee.name, resolver);
-    const view = origin?.facts.views.find(({ name }) => name === origin.name);
+    const view = (await resolveImported(callee, facts, resolver))?.view;
     if (!view) continue;
     const text = facts.source.code.slice(at.start, at.end).replace(/\(.*/s, "");
     throw new CompileError(
@@ -120,8 +118,7 @@ export async function checkInteractiveComponents(facts: ModuleFacts, resolver: M
     if (imported) elements.push({ imported, name: node.name });
   }
   for (const { imported, name } of elements) {
-    const id = await resolver.resolve(imported.source, facts.source.file);
-    const component = await resolveExport(id, imported.name, resolver);
+    const component = await resolveImported(imported, facts, resolver);
     const use = component && interactiveUse(component);
     if (component && use) throw new CompileError(missingViewMessage(component, use, resolver.root), facts.source, name);
   }
@@ -134,8 +131,8 @@ interface InteractiveUse {
 }
 
 function interactiveUse(component: ResolvedExport): InteractiveUse | undefined {
-  const { facts, name } = component;
-  if (facts.isServerModule || facts.views.some((view) => view.name === name)) return undefined;
+  const { facts, view } = component;
+  if (facts.isServerModule || view) return undefined;
   const value = exportedValue(component);
   if (!value || !isFunctionNode(value)) return undefined;
   let does: string | undefined;
