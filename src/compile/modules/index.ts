@@ -41,8 +41,10 @@ export {
 } from "./server-only.ts";
 export {
   actionsOf,
+  attributesOf,
   type FoundComponent,
   findComponents,
+  importedElements,
   importedNameOf,
   isActionName,
   isData,

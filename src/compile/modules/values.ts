@@ -9,9 +9,9 @@ import {
   keyName,
   memberName,
   type Node,
+  nodesOf,
   type Scope,
   type Scopes,
-  type SourceRange,
   stringValue,
   unwrapChain,
   unwrapExpression,
@@ -87,13 +87,35 @@ export function isActionName(name: string): boolean {
   return ACTIONS.includes(name);
 }
 
-/** The attributes of an element that may be server functions. */
-export function actionsOf({ openingElement }: ESTree.JSXElement): { name: string; value: Node; at: SourceRange }[] {
-  return openingElement.attributes.flatMap((attribute) => {
-    if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") return [];
-    const { name } = attribute.name;
-    if (!isActionName(name) || attribute.value?.type !== "JSXExpressionContainer") return [];
-    return [{ name, value: unwrapExpression(attribute.value.expression), at: attribute }];
+/** An attribute of an element, other than a spread, and one whose name has a namespace. */
+interface NamedAttribute {
+  readonly name: string;
+  /** The expression in its braces, or its text; `undefined` without a value. */
+  readonly value: Node | undefined;
+  readonly at: ESTree.JSXAttribute;
+}
+
+/** Returns the attributes of an element that have a name. */
+export function attributesOf({ attributes }: ESTree.JSXOpeningElement): NamedAttribute[] {
+  return attributes.flatMap((at) => {
+    if (at.type !== "JSXAttribute" || at.name.type !== "JSXIdentifier") return [];
+    const value = at.value?.type === "JSXExpressionContainer" ? at.value.expression : at.value;
+    return [{ name: at.name.name, value: value ? unwrapExpression(value) : undefined, at }];
+  });
+}
+
+/** Returns the attributes of an element that may be server functions. */
+export function actionsOf({ openingElement }: ESTree.JSXElement) {
+  return attributesOf(openingElement).flatMap(({ name, value, at }) =>
+    value && isActionName(name) ? [{ name, value, at }] : [],
+  );
+}
+
+/** Returns the elements of a module that are imported components, in source order. */
+export function importedElements(scopes: Scopes) {
+  return nodesOf(scopes, "JSXOpeningElement").flatMap(({ node: element, scope }) => {
+    const component = isIntrinsicName(element.name) ? undefined : importedNameOf(element.name, scope);
+    return component ? [{ element, component, scope }] : [];
   });
 }
 

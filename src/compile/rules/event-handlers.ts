@@ -1,5 +1,11 @@
 import { closestName } from "../../text/index.ts";
-import { isIntrinsicName, type ModuleFacts, type ModuleResolver, possibleValues } from "../modules/index.ts";
+import {
+  attributesOf,
+  isIntrinsicName,
+  type ModuleFacts,
+  type ModuleResolver,
+  possibleValues,
+} from "../modules/index.ts";
 import {
   CompileError,
   findNode,
@@ -52,12 +58,10 @@ function handlersIn({ scopes, source }: ModuleFacts): Handler[] {
   for (const { node, scope } of nodesOf(scopes, "JSXOpeningElement")) {
     if (!isIntrinsicName(node.name)) continue;
     const isForm = node.name.type === "JSXIdentifier" && node.name.name === "form";
-    for (const attribute of node.attributes) {
-      if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") continue;
-      const { name } = attribute.name;
-      if (/^on[A-Z]/.test(name) && !isCustomElement(node.name)) checkName(name, attribute, source);
-      if (!/^on[A-Z]/.test(name) || attribute.value?.type !== "JSXExpressionContainer") continue;
-      for (const value of possibleValues(attribute.value.expression))
+    for (const { name, value: handler, at } of attributesOf(node)) {
+      if (!/^on[A-Z]/.test(name)) continue;
+      if (!isCustomElement(node.name)) checkName(name, at, source);
+      for (const value of handler ? possibleValues(handler) : [])
         handlers.push({ attribute: name, isForm, value, scope });
     }
   }

@@ -2,6 +2,7 @@ import type { ESTree } from "vite";
 import type { Signature } from "../../protocol/index.ts";
 import {
   actionsOf,
+  attributesOf,
   importedNameOf,
   isData,
   isFunctionValue,
@@ -149,9 +150,9 @@ const FIELDS: ReadonlySet<string> = new Set([
 export function checkFieldNames({ scopes, source }: ModuleFacts): void {
   for (const field of nodesOf(scopes, "JSXOpeningElement")) {
     if (!FIELDS.has(elementName(field.node)) || !ancestorsOf(field).some(isForm)) continue;
-    for (const attribute of field.node.attributes) {
-      const message = attribute.type === "JSXAttribute" && fieldMessage(attribute);
-      if (message) throw new CompileError(message, source, attribute);
+    for (const { name, value, at } of attributesOf(field.node)) {
+      const message = value && fieldMessage(name, stringValue(value));
+      if (message) throw new CompileError(message, source, at);
     }
   }
 }
@@ -164,11 +165,10 @@ function elementName({ name }: ESTree.JSXOpeningElement): string {
   return name.type === "JSXIdentifier" ? name.name : "";
 }
 
-function fieldMessage({ name: attribute, value }: ESTree.JSXAttribute): string | undefined {
-  const text = value && stringValue(value.type === "JSXExpressionContainer" ? value.expression : value);
-  if (typeof text !== "string" || !NEEDED_MEMBERS.has(text)) return undefined;
-  if (attribute.name === "name")
+function fieldMessage(attribute: string, text: string | undefined): string | undefined {
+  if (text === undefined || !NEEDED_MEMBERS.has(text)) return undefined;
+  if (attribute === "name")
     return `A field named \`${text}\` hides the member of its form that Preact needs. Rename the field and the parameter.`;
-  if (attribute.name !== "id") return undefined;
+  if (attribute !== "id") return undefined;
   return `A field with the id \`${text}\` hides the member of its form that Preact needs. Give it another id.`;
 }

@@ -1,5 +1,6 @@
 import type { ESTree } from "vite";
 import {
+  attributesOf,
   importedNameOf,
   isActionName,
   isData,
@@ -155,7 +156,7 @@ class MarkupCheck {
       if (attribute.type === "JSXAttribute") this.checkAttribute(attribute, isIntrinsic, scope);
     }
     if (isIntrinsic) return;
-    const child = children.find(isContent) ?? openingElement.attributes.find(isChildrenProp);
+    const child = children.find(isContent) ?? attributesOf(openingElement).find(({ name }) => name === "children")?.at;
     if (child) this.rejectChildrenOfView(openingElement.name, scope, child);
   }
 
@@ -233,10 +234,4 @@ function isContent(child: ESTree.JSXChild): boolean {
   // JSX drops white space that contains a line break. Other white space is a child.
   if (child.type === "JSXText") return child.value.trim() !== "" || !child.value.includes("\n");
   return child.type !== "JSXExpressionContainer" || child.expression.type !== "JSXEmptyExpression";
-}
-
-function isChildrenProp(attribute: ESTree.JSXAttributeItem): boolean {
-  return (
-    attribute.type === "JSXAttribute" && attribute.name.type === "JSXIdentifier" && attribute.name.name === "children"
-  );
 }

@@ -11,9 +11,7 @@ import {
   isInNodeModules,
   type ModuleReference,
   memberName,
-  type Node,
   nodesOf,
-  type Scope,
   unwrapChain,
 } from "../syntax/index.ts";
 import { otherName } from "./entry-points.ts";
@@ -170,13 +168,9 @@ const CLIENT_METHODS = /^(?:mutate|mutateAsync|query|use(?:Suspense|Infinite)?Qu
 export async function checkStubMembers(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   const { isServerModule, source, scopes } = facts;
   if (isServerModule || !/\b(?:mutate|mutateAsync|query|use\w*(?:Query|Mutation))\b/.test(source.code)) return;
-  const calls: { readonly callee: Node & { type: "MemberExpression" }; readonly scope: Scope }[] = [];
   for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
     const callee = unwrapChain(node.callee);
-    if (callee.type === "MemberExpression" && CLIENT_METHODS.test(memberName(callee) ?? ""))
-      calls.push({ callee, scope });
-  }
-  for (const { callee, scope } of calls) {
+    if (callee.type !== "MemberExpression" || !CLIENT_METHODS.test(memberName(callee) ?? "")) continue;
     const object = unwrapChain(callee.object);
     const imported = importedNameOf(object, scope);
     if (!imported) continue;

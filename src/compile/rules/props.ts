@@ -1,10 +1,10 @@
-import type { ESTree } from "vite";
 import { closestName } from "../../text/index.ts";
 import {
+  attributesOf,
   exportedValue,
+  importedElements,
   importedNameOf,
   isFunctionValue,
-  isIntrinsicName,
   type ModuleFacts,
   type ModuleResolver,
   possibleValues,
@@ -13,11 +13,9 @@ import {
 } from "../modules/index.ts";
 import {
   CompileError,
-  type ImportedName,
   isFunctionNode,
   keyName,
   type Node,
-  nodesOf,
   type Scope,
   type Scopes,
   unwrapExpression,
@@ -25,15 +23,6 @@ import {
 
 /** What belongs to an element and is not a prop of its component. */
 const NOT_PROPS: ReadonlySet<string> = new Set(["key", "ref"]);
-
-/** A prop of a component in a page, whose value is written in the module. */
-interface Prop {
-  readonly component: ImportedName;
-  readonly attribute: ESTree.JSXAttribute;
-  readonly name: string;
-  readonly values: readonly Node[];
-  readonly scope: Scope;
-}
 
 /**
  * Rejects functions as props of views in a page: a page sends the props of its views to the browser as JSON. Functions that
@@ -50,30 +39,16 @@ export async function checkViewProps(facts: ModuleFacts, resolver: ModuleResolve
     const exported = origin && exportedValue(origin);
     return exported !== undefined && isFunctionNode(exported);
   };
-  for (const { component, attribute, name, values, scope } of propsIn(facts)) {
-    const view = (await resolveImported(component, facts, resolver))?.view;
-    if (!view) continue;
-    for (const value of values) {
-      if (await isFunction(value, scope))
-        throw new CompileError(functionMessage(view.name, name), facts.source, attribute);
+  for (const { element, component, scope } of importedElements(facts.scopes)) {
+    const props = attributesOf(element).filter(({ name }) => !NOT_PROPS.has(name));
+    const view = props.length > 0 ? (await resolveImported(component, facts, resolver))?.view : undefined;
+    for (const { name, value, at } of view ? props : []) {
+      for (const possibleValue of value ? possibleValues(value) : []) {
+        if (view && (await isFunction(possibleValue, scope)))
+          throw new CompileError(functionMessage(view.name, name), facts.source, at);
+      }
     }
   }
-}
-
-function propsIn({ scopes }: ModuleFacts): Prop[] {
-  const props: Prop[] = [];
-  for (const { node, scope } of nodesOf(scopes, "JSXOpeningElement")) {
-    if (isIntrinsicName(node.name)) continue;
-    const component = importedNameOf(node.name, scope);
-    for (const attribute of component ? node.attributes : []) {
-      if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") continue;
-      const { name } = attribute.name;
-      if (attribute.value?.type !== "JSXExpressionContainer" || NOT_PROPS.has(name)) continue;
-      const values = possibleValues(attribute.value.expression);
-      if (component) props.push({ component, attribute, name, values, scope });
-    }
-  }
-  return props;
 }
 
 function functionMessage(view: string, prop: string): string {
@@ -94,30 +69,20 @@ const COMMON_PROPS: ReadonlySet<string> = new Set(["key", "ref", "children"]);
  * @throws CompileError at the attribute
  */
 export async function checkPropNames(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
-  const elements: { readonly element: ESTree.JSXOpeningElement; readonly imported: ImportedName }[] = [];
-  const { source, scopes } = facts;
-  for (const { node: element, scope } of nodesOf(scopes, "JSXOpeningElement")) {
-    if (isIntrinsicName(element.name)) continue;
-    const imported = importedNameOf(element.name, scope);
-    if (imported && element.attributes.length > 0) elements.push({ element, imported });
-  }
-  for (const { element, imported } of elements) {
-    const { name, attributes } = element;
-    const names = new Map<string, ESTree.JSXAttribute>();
-    for (const attribute of attributes) {
-      if (attribute.type === "JSXAttribute" && attribute.name.type === "JSXIdentifier")
-        names.set(attribute.name.name, attribute);
-    }
-    if (names.size < attributes.length) continue;
-    const origin = await resolveImported(imported, facts, resolver);
+  const { source } = facts;
+  for (const { element, component } of importedElements(facts.scopes)) {
+    const { name: tag, attributes } = element;
+    const names = new Map(attributesOf(element).map(({ name, at }) => [name, at]));
+    if (attributes.length === 0 || names.size < attributes.length) continue;
+    const origin = await resolveImported(component, facts, resolver);
     const declared = origin && declaredProps(origin);
     if (!declared) continue;
     const missing = [...declared].flatMap(([prop, isRequired]) => (isRequired && !names.has(prop) ? [prop] : []));
     for (const [prop, attribute] of names) {
       const meant = declared.has(prop) || COMMON_PROPS.has(prop) ? undefined : closestName(prop, missing);
       if (meant === undefined) continue;
-      const component = source.code.slice(name.start, name.end);
-      throw new CompileError(`${component} has no prop "${prop}". Did you mean "${meant}"?`, source, attribute);
+      const text = source.code.slice(tag.start, tag.end);
+      throw new CompileError(`${text} has no prop "${prop}". Did you mean "${meant}"?`, source, attribute);
     }
   }
 }

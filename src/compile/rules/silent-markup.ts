@@ -1,5 +1,11 @@
 import type { ESTree } from "vite";
-import { isIntrinsicName, type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
+import {
+  attributesOf,
+  isIntrinsicName,
+  type ModuleFacts,
+  type ModuleResolver,
+  relativePath,
+} from "../modules/index.ts";
 import {
   CompileError,
   findNode,
@@ -113,20 +119,14 @@ function isLoopOfMarkup(child: ESTree.JSXChild): boolean {
  * Returns where a handler of a checkbox or a radio button reads the value of its element, which has none: `undefined` if the
  * element may have one.
  */
-function readOnOffValue({ name, attributes }: ESTree.JSXOpeningElement): Node | undefined {
-  if (name.type !== "JSXIdentifier" || name.name !== "input") return undefined;
-  let type: string | undefined;
-  const handlers: Node[] = [];
-  for (const attribute of attributes) {
-    if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") return undefined;
-    const { value } = attribute;
-    if (/^(?:value|defaultValue|ref)$/i.test(attribute.name.name)) return undefined;
-    if (attribute.name.name === "type" && value)
-      type = stringValue(value.type === "JSXExpressionContainer" ? unwrapExpression(value.expression) : value);
-    if (/^on[A-Z]/.test(attribute.name.name) && value?.type === "JSXExpressionContainer")
-      handlers.push(value.expression);
-  }
+function readOnOffValue(element: ESTree.JSXOpeningElement): Node | undefined {
+  const { name, attributes } = element;
+  const named = attributesOf(element);
+  if (name.type !== "JSXIdentifier" || name.name !== "input" || named.length < attributes.length) return undefined;
+  if (named.some((attribute) => /^(?:value|defaultValue|ref)$/i.test(attribute.name))) return undefined;
+  const type = stringOf(named.findLast((attribute) => attribute.name === "type")?.value);
   if (type !== "checkbox" && type !== "radio") return undefined;
+  const handlers = named.flatMap(({ name: on, value }) => (value && /^on[A-Z]/.test(on) ? [value] : []));
   return handlers.map(valueRead).find((node) => node !== undefined);
 }
 
@@ -152,17 +152,9 @@ interface UnchangedValue {
  * `<input type="checkbox" value={form.terms} onChange={(event) => (form.terms = event.currentTarget.value)} />`: whether
  * it is checked never arrives there.
  */
-function findUnchangedValue({ name, attributes }: ESTree.JSXOpeningElement): UnchangedValue | undefined {
-  if (name.type !== "JSXIdentifier" || name.name !== "input") return undefined;
-  const values = new Map<string, Node>();
-  for (const attribute of attributes) {
-    if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier" || !attribute.value) continue;
-    const { value } = attribute;
-    values.set(
-      attribute.name.name,
-      unwrapExpression(value.type === "JSXExpressionContainer" ? value.expression : value),
-    );
-  }
+function findUnchangedValue(element: ESTree.JSXOpeningElement): UnchangedValue | undefined {
+  if (element.name.type !== "JSXIdentifier" || element.name.name !== "input") return undefined;
+  const values = new Map(attributesOf(element).flatMap(({ name, value }) => (value ? [[name, value]] : [])));
   const type = stringOf(values.get("type"));
   const own = values.get("value");
   const path = own && memberPath(own)?.join(".");

@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { importedNameOf, possibleValues } from "../modules/index.ts";
+import { attributesOf, importedNameOf, possibleValues } from "../modules/index.ts";
 import {
   type Binding,
   childrenOf,
@@ -87,9 +87,8 @@ function handlerValues(node: Node, scope: Scope): Node[] {
   if (node.type === "CallExpression" && isBrowserImport(node.callee, "on_mount", scope)) {
     return node.arguments.slice(0, 1).flatMap(possibleValues);
   }
-  if (node.type !== "JSXAttribute" || node.name.type !== "JSXIdentifier" || !/^on[A-Z]/.test(node.name.name)) return [];
-  const { value } = node;
-  return value?.type === "JSXExpressionContainer" ? possibleValues(value.expression) : [];
+  if (node.type !== "JSXOpeningElement") return [];
+  return attributesOf(node).flatMap(({ name, value }) => (value && /^on[A-Z]/.test(name) ? possibleValues(value) : []));
 }
 
 /** Returns the functions that are event handlers, and those that these call. */

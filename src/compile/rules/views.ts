@@ -1,6 +1,7 @@
-import type { ESTree } from "vite";
 import {
+  attributesOf,
   exportedValue,
+  importedElements,
   importedNameOf,
   isFunctionValue,
   isIntrinsicName,
@@ -18,7 +19,6 @@ import {
   isFunctionNode,
   memberName,
   type Node,
-  nodesOf,
   type Scope,
   type SourceRange,
   sourceLocation,
@@ -111,16 +111,11 @@ const VIEW_FUNCTIONS: ReadonlySet<string> = new Set(["state", "on_mount", "on_un
  */
 export async function checkInteractiveComponents(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (!facts.isServerModule) return;
-  const elements: { readonly imported: ImportedName; readonly name: ESTree.JSXElementName }[] = [];
-  for (const { node, scope } of nodesOf(facts.scopes, "JSXOpeningElement")) {
-    if (isIntrinsicName(node.name)) continue;
-    const imported = importedNameOf(node.name, scope);
-    if (imported) elements.push({ imported, name: node.name });
-  }
-  for (const { imported, name } of elements) {
-    const component = await resolveImported(imported, facts, resolver);
-    const use = component && interactiveUse(component);
-    if (component && use) throw new CompileError(missingViewMessage(component, use, resolver.root), facts.source, name);
+  for (const { element, component } of importedElements(facts.scopes)) {
+    const origin = await resolveImported(component, facts, resolver);
+    const use = origin && interactiveUse(origin);
+    if (!use) continue;
+    throw new CompileError(missingViewMessage(origin, use, resolver.root), facts.source, element.name);
   }
 }
 
@@ -153,13 +148,8 @@ function viewFunctionCall(node: Node, scope: Scope): string | undefined {
 /** Returns whether an element of HTML has a function as an event handler. Handlers that are props are unknown. */
 function hasHandler(node: Node, scope: Scope): boolean {
   if (node.type !== "JSXOpeningElement" || !isIntrinsicName(node.name)) return false;
-  return node.attributes.some(
-    (attribute) =>
-      attribute.type === "JSXAttribute" &&
-      attribute.name.type === "JSXIdentifier" &&
-      /^on[A-Z]/.test(attribute.name.name) &&
-      attribute.value?.type === "JSXExpressionContainer" &&
-      isFunctionValue(unwrapExpression(attribute.value.expression), scope),
+  return attributesOf(node).some(
+    ({ name, value }) => /^on[A-Z]/.test(name) && value !== undefined && isFunctionValue(value, scope),
   );
 }
 
