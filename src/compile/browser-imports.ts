@@ -20,12 +20,12 @@ import { isNodeModule, nodeBuiltinMessage, serverNameMessage } from "./rules/ind
 import type { Compiled } from "./server-code.ts";
 import {
   CompileError,
+  declaredValue,
   findModuleReferences,
   isFunctionNode,
   type ModuleReference,
   type ReferencedName,
   type SourceRange,
-  unwrapExpression,
 } from "./syntax/index.ts";
 
 /** The entry points of tsweb that browser code may import. All others are for the server only. */
@@ -96,7 +96,7 @@ function unsupportedImportMessage({ kind, names }: ModuleReference, file: string
 function importAdvice(name: string, local: string | undefined, { scopes }: ModuleFacts): string {
   const binding = local === undefined ? undefined : scopes.module.findValue(local);
   const [node] = binding?.declarations ?? [];
-  const value = node?.type === "VariableDeclarator" && node.init ? unwrapExpression(node.init) : node;
+  const value = node && declaredValue(node);
   if (value && isFunctionNode(value)) {
     const parameters = value.params.length > 0 ? "(…)" : "()";
     return `To call it from the browser, wrap it in server(): \`export const ${name} = server(async ${parameters} => …)\`.`;

@@ -10,6 +10,7 @@ import {
   resolveImported,
 } from "./modules/index.ts";
 import {
+  constantValue,
   keyName,
   memberName,
   type Node,
@@ -53,9 +54,8 @@ async function hasFormActions(facts: ModuleFacts, resolver: ModuleResolver): Pro
 function isText(value: Node, scope: Scope): boolean {
   if (isData(value, scope)) return true;
   const binding = value.type === "Identifier" ? scope.findValue(value.name) : undefined;
-  const [declaration] = binding?.kind === "const" ? binding.declarations : [];
-  if (declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier") return false;
-  return declaration.init !== null && isData(unwrapExpression(declaration.init), scope);
+  const constant = constantValue(binding);
+  return constant !== undefined && isData(constant, scope);
 }
 
 function importsForm({ source, importKind, specifiers }: ESTree.ImportDeclaration): boolean {

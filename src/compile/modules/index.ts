@@ -5,6 +5,7 @@
 export type { Declaration } from "./declarations.ts";
 export {
   exportedValue,
+  locationIn,
   type ModuleFacts,
   type ModuleResolver,
   originOf,

@@ -2,6 +2,7 @@ import type { ESTree } from "vite";
 import type { Signature, ViewSource } from "../../protocol/index.ts";
 import {
   CompileError,
+  declaredValue,
   type FunctionNode,
   type ImportedName,
   isFunctionNode,
@@ -318,6 +319,10 @@ export function exportedValue({ facts, local }: ResolvedExport): Node | undefine
     local === undefined
       ? program.body.flatMap((node) => (node.type === "ExportDefaultDeclaration" ? [node.declaration] : []))
       : (scopes.module.findValue(local)?.declarations ?? []);
-  const value = declared?.type === "VariableDeclarator" ? declared.init : declared;
-  return value ? unwrapExpression(value) : undefined;
+  return declared && declaredValue(declared);
+}
+
+/** Returns where an offset of a module is, as messages name it: `src/pages.server.tsx:12`. */
+export function locationIn({ source }: Pick<ModuleFacts, "source">, offset: number, root: string): string {
+  return `${relativePath(source.file, root)}:${sourceLocation(source, offset).line}`;
 }

@@ -1,6 +1,7 @@
 /** What expressions and functions of a module are: imports, functions, data, members of tsweb, components. */
 import type { ESTree } from "vite";
 import {
+  declaredValue,
   type FunctionNode,
   findNode,
   type ImportedName,
@@ -192,12 +193,8 @@ export function findComponents({ declarations, program, scopes }: ComponentModul
 
 function declaredFunction(node: Node, scope: Scope): FunctionNode | undefined {
   if (node.type !== "Identifier") return undefined;
-  for (const declaration of scope.findValue(node.name)?.declarations ?? []) {
-    if (isFunctionNode(declaration)) return declaration;
-    const value = declaration.type === "VariableDeclarator" && declaration.init && unwrapExpression(declaration.init);
-    if (value && isFunctionNode(value)) return value;
-  }
-  return undefined;
+  const values = (scope.findValue(node.name)?.declarations ?? []).map(declaredValue);
+  return values.find((value): value is FunctionNode => value !== undefined && isFunctionNode(value));
 }
 
 function namedFunctions(declaration: Node | null): FoundComponent[] {

@@ -2,6 +2,7 @@ import { closestName } from "../../text/index.ts";
 import { appModuleElements, appOptions, importedNameOf, type ModuleFacts } from "../modules/index.ts";
 import {
   CompileError,
+  constantValue,
   keyName,
   type Node,
   nodesOf,
@@ -98,8 +99,6 @@ function isApp(node: Node, scope: Scope): boolean {
     return created?.source === "tsweb" && created.name === "App";
   }
   const binding = node.type === "Identifier" ? scope.findValue(node.name) : undefined;
-  const [declaration] = binding?.kind === "const" ? binding.declarations : [];
-  if (!binding || declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier") return false;
-  const value = declaration.init && unwrapExpression(declaration.init);
-  return value?.type === "NewExpression" && isApp(value, binding.scope);
+  const value = constantValue(binding);
+  return binding !== undefined && value?.type === "NewExpression" && isApp(value, binding.scope);
 }

@@ -3,9 +3,9 @@ import {
   type FoundComponent,
   findComponents,
   importedNameOf,
+  locationIn,
   type ModuleFacts,
   type ModuleResolver,
-  relativePath,
   resolveImported,
   tswebMemberOf,
 } from "../modules/index.ts";
@@ -20,7 +20,6 @@ import {
   type Node,
   nodesOf,
   type Scope,
-  sourceLocation,
   unwrapChain,
   unwrapExpression,
   walkScoped,
@@ -187,7 +186,8 @@ const CLEANUP_HOOKS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
  *
  * @param resolver.root the project's root; the file names in the warnings are relative to it
  */
-export function timerWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+export function timerWarnings(facts: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+  const { scopes, source } = facts;
   const warnings: string[] = [];
   if (!source.code.includes("setInterval")) return warnings;
   for (const { node, scope } of nodesOf(scopes, "CallExpression")) {
@@ -195,9 +195,8 @@ export function timerWarnings({ scopes, source }: ModuleFacts, { root }: Pick<Mo
     if (hook === undefined) continue;
     const call = returnedInterval(node.arguments[0], scope);
     if (call) {
-      const location = `${relativePath(source.file, root)}:${sourceLocation(source, call.start).line}`;
       warnings.push(
-        `${location} returns the number of an interval to ${hook}, which nothing stops. Return a function that stops it: ` +
+        `${locationIn(facts, call.start, root)} returns the number of an interval to ${hook}, which nothing stops. Return a function that stops it: ` +
           `\`${hook}(() => { const timer = setInterval(…); return () => clearInterval(timer); }${hook === "on_mount" ? "" : ", […]"})\`.`,
       );
     }

@@ -1,4 +1,4 @@
-import { type ModuleFacts, relativePath } from "../modules/index.ts";
+import { locationIn, type ModuleFacts } from "../modules/index.ts";
 import {
   CompileError,
   keyName,
@@ -6,7 +6,6 @@ import {
   type Node,
   nodesOf,
   type Scopes,
-  sourceLocation,
   unwrapExpression,
   walk,
 } from "../syntax/index.ts";
@@ -44,10 +43,9 @@ export function checkEnvironmentVariables(
       throw new CompileError(isServerModule ? serverMessage(name) : browserMessage(name, exposed), source, at);
     }
     if (!hasPrefix || isOptional || warnings.has(name)) continue;
-    const location = `${relativePath(source.file, root)}:${sourceLocation(source, at.start).line}`;
     warnings.set(
       name,
-      `\`import.meta.env.${name}\` at ${location} is undefined, because the variable is not set. Set it in the environment ` +
+      `\`import.meta.env.${name}\` at ${locationIn(facts, at.start, root)} is undefined, because the variable is not set. Set it in the environment ` +
         "of tsweb dev and tsweb build, or test it before its use.",
     );
   }

@@ -2,9 +2,9 @@ import type { ESTree } from "vite";
 import {
   importedNameOf,
   layoutsOfApp,
+  locationIn,
   type ModuleFacts,
   type ModuleResolver,
-  relativePath,
   resolveImported,
 } from "../modules/index.ts";
 import {
@@ -14,7 +14,6 @@ import {
   isFunctionNode,
   isMarkup,
   type Node,
-  sourceLocation,
   unwrapExpression,
 } from "../syntax/index.ts";
 import type { ViteRuleResolver } from "./rule.ts";
@@ -64,8 +63,7 @@ export async function checkLayoutChildren(
         parameter,
       );
     }
-    const { line } = sourceLocation(module.source, fn.start);
-    const location = `${relativePath(module.source.file, resolver.root)}:${line}`;
+    const location = locationIn(module, fn.start, resolver.root);
     warnings.push(`The layout at ${location} has no parameter \`children\`, so it shows no page. ${FIX}`);
   }
   return warnings;

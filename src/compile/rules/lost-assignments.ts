@@ -3,6 +3,7 @@ import { findComponents, type ModuleFacts } from "../modules/index.ts";
 import {
   type Binding,
   CompileError,
+  declaredValue,
   isFunctionNode,
   memberName,
   memberPath,
@@ -227,17 +228,12 @@ function lostAssignment({ declarator, scope, owner }: Variable, module: Context)
 /** Returns the event handlers that are also called while a component is rendered, and the functions that they call. */
 function calledInRendering(module: ModuleUses, running: ReadonlySet<Node>): ReadonlySet<Node> {
   const called = module.uses.flatMap(({ binding, path }) => {
-    const fns = binding.declarations.map(functionOf).filter((fn) => fn && running.has(fn));
+    const fns = binding.declarations.map(declaredValue).filter((fn) => fn && running.has(fn));
     return fns.length > 0 && isCall(path, binding.scope) && !functionsAround(path).some((fn) => running.has(fn))
       ? fns
       : [];
   });
   return findHandlers({ ...module, handlers: new Set(called.flatMap((fn) => fn ?? [])) });
-}
-
-function functionOf(declaration: Node): Node | undefined {
-  if (declaration.type !== "VariableDeclarator") return declaration;
-  return declaration.init ? unwrapExpression(declaration.init) : undefined;
 }
 
 /** Returns whether a function is called, or passed to a function: `add()`, `items.forEach(add)`. */

@@ -2,6 +2,7 @@ import type { ESTree } from "vite";
 import {
   appModuleElements,
   appModuleValues,
+  locationIn,
   type ModuleFacts,
   type ModuleResolver,
   readModuleList,
@@ -10,7 +11,7 @@ import {
   repeatedPathMessage,
   resolveExport,
 } from "../modules/index.ts";
-import { CompileError, isFunctionNode, type Node, nodesOf, sourceLocation, unwrapExpression } from "../syntax/index.ts";
+import { CompileError, declaredValue, isFunctionNode, type Node, nodesOf } from "../syntax/index.ts";
 import { findBrowserImport, importsOf, type ListedModules, readListedModules } from "./listed-modules.ts";
 import type { ViteRuleResolver } from "./rule.ts";
 
@@ -101,8 +102,8 @@ function servesNothing({ declarations, mistakes, exports, scopes, program }: Mod
 }
 
 function isFunctionOrClass(node: Node): boolean {
-  const value = node.type === "VariableDeclarator" && node.init ? unwrapExpression(node.init) : unwrapExpression(node);
-  return isFunctionNode(value) || value.type === "ClassDeclaration" || value.type === "Literal";
+  const value = declaredValue(node);
+  return value !== undefined && (isFunctionNode(value) || /^(?:ClassDeclaration|Literal)$/.test(value.type));
 }
 
 /** @param called a function of the module that a view imports, and the file of the view */
@@ -241,12 +242,11 @@ async function unusedConventions(
     // The application module imports all modules that it lists as namespaces.
     else if (importer !== entry) return [];
   }
-  const file = relativePath(facts.source.file, resolver.root);
   return [...names.values()]
     .filter(({ name }) => !new RegExp(`\\b${name}\\b`).test(entry.source.code))
     .map(({ name, fix, start }) => {
-      const { line } = sourceLocation(facts.source, start);
-      return `${file}:${line} exports ${name}, which only other frameworks use, and no module of the application does. ${fix}`;
+      const location = locationIn(facts, start, resolver.root);
+      return `${location} exports ${name}, which only other frameworks use, and no module of the application does. ${fix}`;
     });
 }
 
@@ -263,7 +263,7 @@ function* conventionsIn({ exports, scopes, declarations }: ModuleFacts): Generat
     if (fix === undefined || isType || from || local !== name) continue;
     if (declarations.some((declaration) => declaration.local === local)) continue;
     const [node, second] = scopes.module.findValue(local)?.declarations ?? [];
-    const value = node?.type === "VariableDeclarator" ? node.init && unwrapExpression(node.init) : node;
+    const value = node && declaredValue(node);
     if (!value || second || !(isFunctionNode(value) || value.type === "ObjectExpression")) continue;
     if (METHODS.has(name) && !isFunctionNode(value)) continue;
     const uses = nodesOf(scopes, "Identifier", "JSXIdentifier").filter((each) => each.node.name === local);

@@ -2,6 +2,7 @@ import type { ESTree } from "vite";
 import { type ModuleFacts, type ModuleResolver, resolveImported } from "../modules/index.ts";
 import {
   CompileError,
+  declaredValue,
   type FunctionNode,
   type ImportedName,
   isFunctionNode,
@@ -128,8 +129,6 @@ function isDeclaredStream(local: string, facts: ModuleFacts): boolean {
 }
 
 function isGenerator(node: Node): boolean {
-  if (isFunctionNode(node)) return node.generator === true;
-  if (node.type !== "VariableDeclarator" || !node.init) return false;
-  const value = unwrapExpression(node.init);
-  return isFunctionNode(value) && value.generator === true;
+  const value = declaredValue(node);
+  return value !== undefined && isFunctionNode(value) && value.generator === true;
 }

@@ -1,4 +1,5 @@
 import {
+  constantValue,
   findNode,
   isFunctionNode,
   isMarkup,
@@ -105,10 +106,8 @@ function valueOnServer(test: Node, scope: Scope, depth = 0): boolean | undefined
       return comparisonOnServer(inner, scope);
     case "Identifier": {
       const binding = scope.findValue(inner.name);
-      const [declaration] = binding?.kind === "const" ? binding.declarations : [];
-      if (!binding || depth > 4 || declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier")
-        return existsOnServer(inner, scope);
-      return declaration.init ? valueOnServer(declaration.init, binding.scope, depth + 1) : undefined;
+      const constant = depth > 4 ? undefined : constantValue(binding);
+      return binding && constant ? valueOnServer(constant, binding.scope, depth + 1) : existsOnServer(inner, scope);
     }
     default:
       return existsOnServer(inner, scope);

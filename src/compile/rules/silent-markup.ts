@@ -1,11 +1,5 @@
 import type { ESTree } from "vite";
-import {
-  attributesOf,
-  isIntrinsicName,
-  type ModuleFacts,
-  type ModuleResolver,
-  relativePath,
-} from "../modules/index.ts";
+import { attributesOf, isIntrinsicName, locationIn, type ModuleFacts, type ModuleResolver } from "../modules/index.ts";
 import {
   CompileError,
   findNode,
@@ -17,7 +11,6 @@ import {
   nodesOf,
   type PlacedNode,
   type Scope,
-  sourceLocation,
   stringValue,
   unwrapExpression,
 } from "../syntax/index.ts";
@@ -205,12 +198,10 @@ const CODE =
  *
  * @param resolver.root the project's root; the file names in the warnings are relative to it
  */
-export function markupWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+export function markupWarnings(facts: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+  const { scopes, source } = facts;
   const warnings: string[] = [];
-  const warn = (at: number, message: string) => {
-    const location = `${relativePath(source.file, root)}:${sourceLocation(source, at).line}`;
-    warnings.push(`${location} ${message}`);
-  };
+  const warn = (at: number, message: string) => warnings.push(`${locationIn(facts, at, root)} ${message}`);
   for (const place of nodesOf(scopes, "JSXElement", "JSXFragment")) {
     const inCode = isInCode(place);
     for (const child of place.node.children) {

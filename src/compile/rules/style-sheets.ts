@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import type { ESTree } from "vite";
 import { closestName } from "../../text/index.ts";
-import { type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { CompileError, memberName, type Node, nodesOf, sourceLocation } from "../syntax/index.ts";
+import { locationIn, type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
+import { CompileError, memberName, type Node, nodesOf } from "../syntax/index.ts";
 
 /**
  * Rejects a member of the default import of a style sheet that is no CSS module: the import is undefined.
@@ -71,7 +71,7 @@ export async function cssModuleWarnings(
     const known = new Set([...names].map(normalize));
     for (const { name, at } of namesRead(facts, specifier)) {
       if (known.has(normalize(name))) continue;
-      const location = `${relativePath(facts.source.file, resolver.root)}:${sourceLocation(facts.source, at.start).line}`;
+      const location = locationIn(facts, at.start, resolver.root);
       const similar = closestName(
         name,
         [...names].filter((each) => /^[a-z_$][\w$]*$/i.test(each)),

@@ -1,18 +1,19 @@
 import type { ESTree } from "vite";
-import { importedNameOf, type ModuleFacts, type ModuleResolver, relativePath } from "../modules/index.ts";
-import { type Node, nodesOf, sourceLocation, unwrapExpression } from "../syntax/index.ts";
+import { importedNameOf, locationIn, type ModuleFacts, type ModuleResolver } from "../modules/index.ts";
+import { type Node, nodesOf, unwrapExpression } from "../syntax/index.ts";
 
 /** From this number of seconds on, a time limit was probably meant in milliseconds. */
 const MIN_SUSPICIOUS_SECONDS = 1_000;
 
 /** Returns a warning for each `rpc_timeout` that was probably meant in milliseconds. */
-export function timeLimitWarnings({ scopes, source }: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+export function timeLimitWarnings(facts: ModuleFacts, { root }: Pick<ModuleResolver, "root">): string[] {
+  const { scopes, source } = facts;
   if (!source.code.includes("rpc_timeout")) return [];
   const warnings: string[] = [];
   for (const { node, scope } of nodesOf(scopes, "CallExpression", "NewExpression")) {
     if (importedNameOf(unwrapExpression(node.callee), scope)?.source !== "tsweb") continue;
     for (const { value } of node.arguments.flatMap(timeLimits)) {
-      const location = `${relativePath(source.file, root)}:${sourceLocation(source, value.start).line}`;
+      const location = locationIn(facts, value.start, root);
       const seconds = Number(source.code.slice(value.start, value.end).replaceAll("_", ""));
       warnings.push(
         `\`rpc_timeout\` at ${location} is ${seconds} seconds, which are ${Math.round(seconds / 60)} minutes. If milliseconds are ` +

@@ -3,6 +3,7 @@ import { attributesOf, importedNameOf, possibleValues } from "../modules/index.t
 import {
   type Binding,
   childrenOf,
+  declaredValue,
   isFunctionNode,
   type Node,
   type Scope,
@@ -99,9 +100,8 @@ export function findHandlers({ uses, handlers }: ModuleUses): ReadonlySet<Node> 
     for (const { binding, path } of uses) {
       const [declaration] = binding.declarations;
       if (!declaration || !pathNodes(path).some((node) => found.has(node))) continue;
-      const init = declaration.type === "VariableDeclarator" && declaration.init;
-      const fn = init ? unwrapExpression(init) : declaration;
-      if (isFunctionNode(fn)) found.add(fn);
+      const fn = declaredValue(declaration);
+      if (fn && isFunctionNode(fn)) found.add(fn);
     }
   }
   return found;

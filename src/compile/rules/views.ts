@@ -5,10 +5,10 @@ import {
   importedNameOf,
   isFunctionValue,
   isIntrinsicName,
+  locationIn,
   type ModuleFacts,
   type ModuleResolver,
   type ResolvedExport,
-  relativePath,
   resolveImported,
 } from "../modules/index.ts";
 import {
@@ -21,7 +21,6 @@ import {
   type Node,
   type Scope,
   type SourceRange,
-  sourceLocation,
   unwrapExpression,
   walkScoped,
 } from "../syntax/index.ts";
@@ -158,8 +157,7 @@ function missingViewMessage(
   { does, component }: InteractiveUse,
   root: string,
 ): string {
-  const { line } = sourceLocation(facts.source, component.start);
-  const location = `${relativePath(facts.source.file, root)}:${line}`;
+  const location = locationIn(facts, component.start, root);
   const shown = name === "default" ? "The component" : name;
   const form = name === "default" ? "export default view((props) => …)" : `export const ${name} = view((props) => …)`;
   return (

@@ -11,6 +11,7 @@ export {
 } from "./compile-error.ts";
 export {
   childrenOf,
+  declaredValue,
   type FunctionNode,
   findNode,
   isFunctionNode,
@@ -51,6 +52,7 @@ export {
 export {
   ancestorsOf,
   type Binding,
+  constantValue,
   globalPath,
   type ImportedName,
   nodesOf,

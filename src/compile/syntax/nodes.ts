@@ -75,6 +75,12 @@ export function isFunctionNode(node: Node): node is FunctionNode {
   );
 }
 
+/** Returns the value of a declaration: the initial one of a variable, or the function, class or expression that is declared. */
+export function declaredValue(declaration: Node): Node | undefined {
+  const value = declaration.type === "VariableDeclarator" ? declaration.init : declaration;
+  return value ? unwrapExpression(value) : undefined;
+}
+
 /** Returns the name in an import or export specifier, whether it is an identifier or a string. */
 export function specifierName(name: ESTree.ModuleExportName): string {
   return name.type === "Literal" ? name.value : name.name;

@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { childrenOf, memberPath, type Node, specifierName } from "./nodes.ts";
+import { childrenOf, declaredValue, memberPath, type Node, specifierName } from "./nodes.ts";
 
 /** The module and export that an import refers to. `name` is `"*"` for a namespace and `"default"` for a default import. */
 export interface ImportedName {
@@ -60,6 +60,13 @@ export class Scope {
       else names.set(binding.name, declared);
     }
   }
+}
+
+/** Returns the value of a name that is declared as `const name = …`; `undefined` for any other. */
+export function constantValue(binding: Binding | undefined): Node | undefined {
+  const [declaration] = binding?.kind === "const" ? binding.declarations : [];
+  if (declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier") return undefined;
+  return declaredValue(declaration);
 }
 
 const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self"]);
