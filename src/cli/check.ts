@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
+  type Config,
   ConfigError,
   type ConfigProblem,
   type Environment,
@@ -25,7 +26,7 @@ export async function printProductionCheck(env: Environment, folder: string): Pr
   const environment = productionProblems(env);
   // With invalid variables, the application would report them once more.
   const start =
-    invalidVariables(env).length === 0 ? await checkStart(env, folder) : { problems: [], notes: [], isLoaded: false };
+    readConfig(env).invalid.length === 0 ? await checkStart(env, folder) : { problems: [], notes: [], isLoaded: false };
   const isNew = ({ variable, problem }: ConfigProblem) =>
     !environment.some((each) => each.variable === variable && each.problem === problem);
   const problems = [...environment, ...bus.problems, ...start.problems.filter(isNew)];
@@ -120,17 +121,16 @@ export function productionProblems(env: Environment): readonly ConfigProblem[] {
   const misspelled = misspelledVariables(env);
   // The error has those that are misspelled, but for WEB_ENV, which is set here.
   const isNew = ({ variable }: ConfigProblem) => !misspelled.some((each) => each.variable === variable);
-  return [...unsafe, ...invalidVariables(env).filter(isNew), ...misspelled];
+  return [...unsafe, ...readConfig(env).invalid.filter(isNew), ...misspelled];
 }
 
-/** Returns the problems with which the server would not start: it reads the variables as a built application does. */
-function invalidVariables(env: Environment): readonly ConfigProblem[] {
+/** Reads the variables as a built application does, and returns the problems with which it would not start. */
+function readConfig(env: Environment): { readonly config?: Config; readonly invalid: readonly ConfigProblem[] } {
   try {
-    loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS); // development would accept a weak secret
-    return [];
+    return { config: loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS), invalid: [] }; // development would accept a weak secret
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems;
+    return { invalid: error.problems };
   }
 }
 
@@ -221,7 +221,7 @@ const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => unde
  * @param env a valid environment; of an invalid one, nothing is checked
  */
 export async function checkBus(env: Environment): Promise<BusCheck> {
-  const config = configOf(env);
+  const { config } = readConfig(env);
   if (!config) return NOTHING;
   const { busUrl, busNamespace, workers } = config;
   if (busUrl === undefined) return workers > 1 ? { ...NOTHING, notes: [missingBus(workers)] } : NOTHING;
@@ -255,15 +255,6 @@ function missingBus(workers: number): string {
     `WEB_WORKERS is ${workers} and WEB_BUS_URL is not set: src/app.ts has to call realtime.use_bus. Otherwise the ` +
     "server does not start."
   );
-}
-
-function configOf(env: Environment) {
-  try {
-    return loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS);
-  } catch (error) {
-    if (error instanceof ConfigError) return undefined; // its problems are reported by productionProblems
-    throw error;
-  }
 }
 
 /** How the check reads the environment: as a built application that may install a bus itself. */
