@@ -4,7 +4,7 @@ import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironm
 import type { App } from "../../../app.ts";
 import { type AppInternals, internalsOf, requireInternals } from "../../../server/index.ts";
 import { BuildError, findEntry, noApplicationError, relativeFile } from "../../project/index.ts";
-import { disposeModules } from "./module-runner.ts";
+import { disposeModules, runsAgain } from "./module-runner.ts";
 import type { Restarts } from "./restart.ts";
 
 /**
@@ -105,7 +105,7 @@ export class DevAppLoader {
 
   /** Stops the application if its modules have to run again. */
   async #stopEdited(): Promise<void> {
-    if (!this.#stopping && this.#running && this.#isEdited(this.#ssr)) {
+    if (!this.#stopping && this.#running && runsAgain(this.#entry, this.#ssr)) {
       this.#stops++;
       this.#stopping = this.#stop(this.#running).finally(() => {
         this.#stopping = undefined;
@@ -120,12 +120,6 @@ export class DevAppLoader {
     this.#running = undefined;
     await disposeModules(this.#ssr, { all: running.hasStopHook });
     if (running.hasStopHook) this.#ssr.runner.clearCache();
-  }
-
-  /** Returns whether the next import runs the application module again, because Vite has invalidated it. */
-  #isEdited({ runner, moduleGraph }: RunnableDevEnvironment): boolean {
-    const { id } = runner.evaluatedModules.getModuleByUrl(this.#entry) ?? {};
-    return id === undefined || !moduleGraph.getModuleById(id)?.transformResult;
   }
 
   async #loadCurrent(): Promise<App> {

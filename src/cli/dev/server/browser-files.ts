@@ -222,8 +222,10 @@ export class ServedSourceMaps {
    * @param url the URL that was requested from Vite
    */
   record(url: string, client: DevEnvironment): void {
-    // Vite has resolved the URL of a module that it has sent. `getModuleByUrl()` would resolve any other, which can fail.
-    const { file, transformResult } = client.moduleGraph.urlToModuleMap.get(moduleUrl(url)) ?? {};
+    // Vite's graph has the URLs of the modules that it has sent, without its base and parameters. `getModuleByUrl()` would
+    // resolve any other, which can fail.
+    const known = parseUrl(`/${url.slice(DEV_BASE.length)}`)?.url ?? "";
+    const { file, transformResult } = client.moduleGraph.urlToModuleMap.get(known) ?? {};
     const map = transformResult?.map;
     if (!file || !map || !("mappings" in map) || map.mappings === "") return;
     if (isServerModule(file, client.config.root)) return; // its source is never shown to browsers
@@ -261,14 +263,4 @@ export class ServedSourceMaps {
     if (!("originalLine" in entry) || entry.originalLine === undefined) return undefined;
     return { file: served.file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
   }
-}
-
-/** Returns the URL of a module as Vite's graph has it: without the base and the parameters that Vite adds. */
-function moduleUrl(url: string): string {
-  const [path = "", ...query] = `/${url.slice(DEV_BASE.length)}`.split("?");
-  const parameters = query
-    .join("?")
-    .split("&")
-    .filter((parameter) => parameter !== "" && !/^(?:import|t=\d{13}|v=[\w-]+)$/.test(parameter));
-  return parameters.length > 0 ? `${path}?${parameters.join("&")}` : path;
 }

@@ -62,15 +62,11 @@ export function runModules(options: RunModulesOptions): Plugin {
  * @param all whether all modules will run again. Default: those that Vite has invalidated
  */
 export async function disposeModules(
-  { runner, moduleGraph }: RunnableDevEnvironment,
+  environment: RunnableDevEnvironment,
   { all = false }: { readonly all?: boolean } = {},
 ): Promise<void> {
+  const { runner } = environment;
   if (!(runner instanceof AppModuleRunner)) return;
-  const { evaluatedModules } = runner;
-  const runsAgain = (url: string) => {
-    const { id } = evaluatedModules.getModuleByUrl(url) ?? {};
-    return id === undefined || !moduleGraph.getModuleById(id)?.transformResult;
-  };
   const giveUp = new AbortController();
   const limit = pause(DISPOSE_MS, undefined, { signal: giveUp.signal }).then(
     () =>
@@ -79,8 +75,14 @@ export async function disposeModules(
       ),
     () => undefined, // of the abort
   );
-  await Promise.race([runner.dispose((url) => all || runsAgain(url)), limit]);
+  await Promise.race([runner.dispose((url) => all || runsAgain(url, environment)), limit]);
   giveUp.abort();
+}
+
+/** Returns whether the next import runs a module again, because Vite has invalidated it. */
+export function runsAgain(url: string, { runner, moduleGraph }: RunnableDevEnvironment): boolean {
+  const { id } = runner.evaluatedModules.getModuleByUrl(url) ?? {};
+  return id === undefined || !moduleGraph.getModuleById(id)?.transformResult;
 }
 
 /**

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type NodeHandler, node } from "../../../adapters/index.ts";
 import type { App } from "../../../app.ts";
-import { PRIVATE_NO_STORE } from "../../../http/index.ts";
 import { DevelopmentPanel, PANEL_HOST } from "../../../panel/index.ts";
 import { PANEL_PATH } from "../../../protocol/index.ts";
 import { requireInternals } from "../../../server/index.ts";
 import { type ErrorLog, explainError } from "../../errors/index.ts";
-import { isForwarded, isThisMachine, setHeaders } from "./requests.ts";
+import { isForwarded, isThisMachine, respondWithText } from "./requests.ts";
 
 /** The panel's application, which the build of the package has built. */
 const PANEL_APP = new URL("../../../panel/app/app.mjs", import.meta.url);
@@ -124,18 +123,4 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
     `${JSON.stringify(request.headers.host ?? "")}. It is available on the same machine only: open ` +
     `http://localhost:${request.socket.localPort}${PANEL_PATH} there, without a proxy.\n`;
   respondWithText(request, response, { status: 403, text });
-}
-
-function respondWithText(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, text }: { readonly status: number; readonly text: string },
-): void {
-  setHeaders(request, response);
-  response.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
-    ...PRIVATE_NO_STORE,
-    connection: "close",
-  });
-  response.end(request.method === "HEAD" ? undefined : text);
 }

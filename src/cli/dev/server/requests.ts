@@ -64,11 +64,24 @@ export function allowOnlyThisMachine({ allowedHosts, base }: AccessOptions, next
       "hosts, add the host to server.allowedHosts in vite.config.ts.";
     const body = isCallPath(url.split("?", 1)[0] ?? "", base)
       ? { type: "application/json", text: errorBody("forbidden", message) }
-      : { type: "text/plain; charset=utf-8", text: `${message}\n` };
-    setHeaders(request, response);
-    response.writeHead(403, { "content-type": body.type, ...PRIVATE_NO_STORE, connection: "close" });
-    response.end(request.method === "HEAD" ? undefined : body.text);
+      : { text: `${message}\n` };
+    respondWithText(request, response, { status: 403, ...body });
   };
+}
+
+/** Responds with a text that no cache may store, and closes the connection. */
+export function respondWithText(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    status,
+    text,
+    type = "text/plain; charset=utf-8",
+  }: { readonly status: number; readonly text: string; readonly type?: string },
+): void {
+  setHeaders(request, response);
+  response.writeHead(status, { "content-type": type, ...PRIVATE_NO_STORE, connection: "close" });
+  response.end(request.method === "HEAD" ? undefined : text);
 }
 
 /**
