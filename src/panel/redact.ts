@@ -116,7 +116,7 @@ export function redactText(text: string): string {
   return text
     .replace(SECRET_TEXT, REDACTED)
     .replace(QUERY_PARAMETER, (parameter, separator: string, name: string) =>
-      isSecret(decode(name)) ? `${separator}${name}=${REDACTED}` : parameter,
+      isSecretParameter(name) ? `${separator}${name}=${REDACTED}` : parameter,
     )
     .replace(JSON_MEMBER, (member, name: string, colon: string) =>
       isSecret(name) ? `"${name}"${colon}"${REDACTED}"` : member,
@@ -126,7 +126,7 @@ export function redactText(text: string): string {
 /** Returns a query (`?a=1&token=x`) without the values of secrets. */
 export function redactQuery(search: string): string {
   return search.replace(/([?&])([^=&]*)=([^&]*)/g, (parameter, separator: string, name: string) =>
-    isSecret(decode(name)) ? `${separator}${name}=${REDACTED}` : redactText(parameter),
+    isSecretParameter(name) ? `${separator}${name}=${REDACTED}` : redactText(parameter),
   );
 }
 
@@ -142,11 +142,16 @@ export function redactPath(path: string, pattern: string): string {
   return segments.map(redactText).join("/");
 }
 
+function isSecretParameter(name: string): boolean {
+  return isSecret(decode(name.replaceAll("+", " ")));
+}
+
+/** Broken percent-encoding is shown as it is. */
 function decode(text: string): string {
   try {
-    return decodeURIComponent(text.replaceAll("+", " "));
+    return decodeURIComponent(text);
   } catch {
-    return text; // a name that cannot be decoded is shown as it is
+    return text;
   }
 }
 
@@ -207,7 +212,7 @@ export function secretsOfUrl({ pathname, searchParams }: URL, shownPath: string)
   const shown = new Set((shownPath.split("?")[0] ?? "").split("/"));
   const hidden = shown.has(REDACTED) ? segments.filter((segment) => !shown.has(segment)) : [];
   const values = [...searchParams].filter(([name]) => isSecret(name)).map(([, value]) => value);
-  return [...values, ...hidden.flatMap((segment) => [segment, decodeSegment(segment)])].filter(
+  return [...values, ...hidden.flatMap((segment) => [segment, decode(segment)])].filter(
     (text) => text.length >= MIN_CHARS,
   );
 }
@@ -224,12 +229,4 @@ export function withoutSecrets(text: string, secrets: Iterable<string>): string 
 
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
-}
-
-function decodeSegment(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // broken percent-encoding
-  }
 }
