@@ -24,7 +24,7 @@ const USAGE = `tsweb: a web application server for TypeScript
 Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
 `;
 
-const COMMANDS = ["new", "dev", "build", "serve", "routes", "openapi", "check"] as const;
+const COMMANDS: readonly string[] = ["new", "dev", "build", "serve", "routes", "openapi", "check"];
 
 const OPTIONS = {
   help: { type: "boolean", short: "h" },
@@ -73,7 +73,7 @@ async function main(args: string[]): Promise<void> {
     case "openapi":
       return (await import("./inspect.ts")).printOpenApi(resolve(folder ?? "."));
     default:
-      throw new UsageError(unknownCommandMessage(command, COMMANDS));
+      throw new UsageError(unknownCommandMessage(command));
   }
 }
 
@@ -87,7 +87,7 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, allowPositionals: true, options: OPTIONS });
   } catch (error) {
-    const advice = settingAdvice(args, COMMANDS) ?? optionAdvice(error, Object.keys(OPTIONS));
+    const advice = settingAdvice(args) ?? optionAdvice(error);
     if (advice !== undefined) throw new UsageError(`${advice} \`tsweb --help\` describes all options.`);
     // Node's first sentence names the argument; the others address the author of the program.
     const [sentence] = String(error instanceof Error ? error.message : error).split(". ");
@@ -103,11 +103,11 @@ const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
   ...["generate", "create", "init"].map((name) => [name, "`tsweb new` creates a project."] as const),
 ]);
 
-function unknownCommandMessage(command: string, commands: readonly string[]): string {
-  const similar = closestName(command, commands);
+function unknownCommandMessage(command: string): string {
+  const similar = closestName(command, COMMANDS);
   const fix =
     OTHER_COMMANDS.get(command) ??
-    (similar ? `Did you mean \`tsweb ${similar}\`?` : `The commands are ${commands.join(", ")}.`);
+    (similar ? `Did you mean \`tsweb ${similar}\`?` : `The commands are ${COMMANDS.join(", ")}.`);
   return `Unknown command ${command}. ${fix} \`tsweb --help\` describes all commands.`;
 }
 
@@ -119,19 +119,15 @@ const SETTINGS: Readonly<Record<string, { readonly variable: string; readonly ex
   "-H": { variable: "HOST", example: "0.0.0.0" },
 };
 
-/**
- * Returns how to set the address of the server, if an argument is an option for it, such as `--port=4000` or `-p4000`.
- *
- * @param commands the commands of tsweb, of which one may be among the arguments
- */
-function settingAdvice(args: readonly string[], commands: readonly string[]): string | undefined {
+/** Returns how to set the address of the server, if an argument is an option for it, such as `--port=4000` or `-p4000`. */
+function settingAdvice(args: readonly string[]): string | undefined {
   for (const [index, arg] of args.entries()) {
     const [, option = "", attached] = /^(--[a-z]+|-[a-zA-Z])(?:=?(.+))?$/.exec(arg) ?? [];
     const setting = SETTINGS[option];
     if (!setting) continue;
     const value = attached ?? args[index + 1];
     const { variable, example } = setting;
-    const command = args.find((other) => commands.includes(other)) ?? "dev";
+    const command = args.find((other) => COMMANDS.includes(other)) ?? "dev";
     const assignment = `${variable}=${value && /^[\w.:-]+$/.test(value) && !value.startsWith("-") ? value : example}`;
     return (
       `tsweb has no option ${option}. Set the environment variable ${variable}: \`${assignment} tsweb ${command}\`, ` +
@@ -153,9 +149,9 @@ const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
  * Returns what to do about an unknown option, if it is one of other tools, or similar to one of tsweb.
  *
  * @param error what `parseArgs` of Node has thrown
- * @param options the names of the options of tsweb
  */
-function optionAdvice(error: unknown, options: readonly string[]): string | undefined {
+function optionAdvice(error: unknown): string | undefined {
+  const options = Object.keys(OPTIONS);
   const message = error instanceof Error ? error.message : "";
   const [, option] = /^Unknown option '(--?[\w-]+)'/.exec(message) ?? [];
   if (option === undefined) return undefined;

@@ -289,7 +289,7 @@ interface BundlerError extends Error {
 export function explainBuildError(error: unknown, root: string): unknown {
   const errors = error instanceof Error && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
   if (errors.length === 0 || !errors.every(isMistake)) return error;
-  const mistakes = errors.map((mistake) => format(explainMistake(mistake, root), root));
+  const mistakes = errors.map((mistake) => format(explainViteError(mistake, root) ?? mistake, root));
   return new BuildError(mistakes.join("\n\n"), { cause: error });
 }
 
@@ -299,11 +299,6 @@ export function explainBuildError(error: unknown, root: string): unknown {
  */
 function isMistake(error: unknown): error is BundlerError {
   return error instanceof Error && (!("plugin" in error) || "loc" in error || error instanceof ProjectError);
-}
-
-/** Returns the error of the compile step for what Vite found in other words. */
-function explainMistake(error: BundlerError, root: string): BundlerError {
-  return explainViteError(error, root) ?? error;
 }
 
 function format({ kind, id, loc, frame, message }: BundlerError, root: string): string {
