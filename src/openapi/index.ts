@@ -64,17 +64,6 @@ export function openapi(app: DescribedApp, project: ProjectInfo = {}): Document 
   };
 }
 
-const texts = new WeakMap<DescribedApp, string>();
-
-/** Returns the document as JSON. It is created at the first use for an application, because an application does not change. */
-export function openapiJson(app: DescribedApp, project?: ProjectInfo): string {
-  const cached = texts.get(app);
-  if (cached !== undefined) return cached;
-  const text = JSON.stringify(openapi(app, project));
-  texts.set(app, text);
-  return text;
-}
-
 function infoOf({ title }: DescribedApp, { version = "0.0.0", description, license, author }: ProjectInfo): JsonObject {
   const name = title || "Server functions";
   // Only an SPDX expression is an identifier.

@@ -12,7 +12,7 @@ import {
   type InboundRequest,
   toFetchResponse,
 } from "../../http/index.ts";
-import { openapiJson } from "../../openapi/index.ts";
+import { openapi } from "../../openapi/index.ts";
 import type { DevelopmentPanel } from "../../panel/index.ts";
 import { type CalledFunction, requireInternals, respondToLoadFailure } from "../../server/index.ts";
 import { type ErrorLog, explainError, isThrownError } from "../errors/index.ts";
@@ -147,7 +147,7 @@ async function loadCurrent(dev: DevApp, reportDefaultLimit: (limit: string) => v
       publicDir && existsSync(publicDir)
         ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
         : null,
-    openapi: () => openapiJson(internals.inspection, projectInfo(root)),
+    openapi: () => JSON.stringify(openapi(internals.inspection, projectInfo(root))),
     observer: unpublished.observe(internals, panel.observer),
   });
   return app;
