@@ -114,7 +114,7 @@ export const MAY_IMPORT = {
   "cli/errors": ["cli/project", "compile", "text"],
   "cli/modules": ["cli/project", "compile"],
   "cli/new": ["cli/project", "text"],
-  "cli/sizes": ["cli/project", "compile (types)", "server (types)"],
+  "cli/sizes": ["cli/project", "cli/modules", "compile (types)", "server (types)"],
   "cli/build": [
     "cli/project",
     "cli/errors",

@@ -6,7 +6,7 @@ import type { InlineConfig, ManifestChunk, Plugin, Manifest as ViteManifest } fr
 import { type BuildRegistry, isServerModule, type StubUse } from "../../compile/index.ts";
 import type { ViewAsset } from "../../pages/index.ts";
 import type { Manifest } from "../../server/index.ts";
-import { appStyleSheets, sharedModules, styleSheetsOf } from "../modules/index.ts";
+import { appStyleSheets, ISLANDS, PAGE_MODULES, PART_VIEWS, sharedModules, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { type BuiltFiles, readBuiltFiles } from "../sizes/index.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
@@ -84,16 +84,6 @@ const ON_DEMAND = /(?<=\bimport\()"\.\/(form-sending|live-tabs|live-landing|live
 /** The module of Preact itself, without `preact/hooks` and others. */
 const PREACT_MODULE = /[\\/]node_modules[\\/]preact[\\/]dist[\\/]preact\.(?:m?js|module\.js)$/;
 
-const ISLANDS = "virtual:tsweb/islands";
-
-/** What the script of a part imports to start its views. A module of its own: exports of the page script would cost every page. */
-const PART_VIEWS = "virtual:tsweb/part-views";
-
-const VIRTUAL_MODULES: Readonly<Record<string, string>> = {
-  [ISLANDS]: 'import "tsweb/islands";',
-  [PART_VIEWS]: 'export { comments, startView } from "tsweb/islands";',
-};
-
 /** As Vite copies public files: the targets of links, and never over a file of the build. */
 const COPY_OPTIONS = { recursive: true, dereference: true, force: false } as const;
 
@@ -111,8 +101,8 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
     config: clientConfig({ root, outDir, inputs }, files),
     plugin: {
       name: "tsweb:client-build",
-      resolveId: (source) => (Object.hasOwn(VIRTUAL_MODULES, source) ? source : undefined),
-      load: (id) => VIRTUAL_MODULES[id],
+      resolveId: (source) => (Object.hasOwn(PAGE_MODULES, source) ? source : undefined),
+      load: (id) => PAGE_MODULES[id],
       transform(code, id) {
         if (PREACT_MODULE.test(id)) {
           if (inputs.hasCompat) return null;

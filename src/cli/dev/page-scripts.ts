@@ -2,24 +2,19 @@ import { readFile } from "node:fs/promises";
 import { posix } from "node:path";
 import type { Plugin } from "vite";
 import { UPDATE_FAILURE_EVENT } from "../../protocol/index.ts";
+import { PAGE_MODULES } from "../modules/index.ts";
 import { VIRTUAL } from "./server/index.ts";
 
 /** The scripts that the build of the package bundles from `page/`: each is named as the last part of its id. */
 const BUNDLED: readonly string[] = [VIRTUAL.errors, VIRTUAL.violations, VIRTUAL.errorPage];
 
-/** The other ones, by their ids. */
-const MODULES: Readonly<Record<string, string>> = {
-  [VIRTUAL.islands]: 'import "tsweb/islands";',
-  [VIRTUAL.partViews]: 'export { comments, startView } from "tsweb/islands";',
-};
-
-/** Serves the scripts that only exist in development: the page script, and the scripts of `page/`. */
+/** Serves the page script, and the scripts of `page/`, which only exist in development. */
 export function developmentScripts(): Plugin {
   return {
     name: "tsweb:development-scripts",
-    resolveId: (id) => (Object.hasOwn(MODULES, id) || BUNDLED.includes(id) ? id : undefined),
+    resolveId: (id) => (Object.hasOwn(PAGE_MODULES, id) || BUNDLED.includes(id) ? id : undefined),
     load(id) {
-      if (Object.hasOwn(MODULES, id)) return MODULES[id];
+      if (Object.hasOwn(PAGE_MODULES, id)) return PAGE_MODULES[id];
       if (!BUNDLED.includes(id)) return undefined;
       return readFile(new URL(`./page/${posix.basename(id)}.js`, import.meta.url), "utf8");
     },

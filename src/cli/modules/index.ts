@@ -5,6 +5,18 @@ import { normalizePath, type Plugin } from "vite";
 import { isServerModule, namesServerOnlyUrl } from "../../compile/index.ts";
 import { relativeFile, STYLE_SHEET } from "../project/index.ts";
 
+/** The module with the script of pages. */
+export const ISLANDS = "virtual:tsweb/islands";
+
+/** What the script of a part imports to start its views. A module of its own: exports of the page script would cost every page. */
+export const PART_VIEWS = "virtual:tsweb/part-views";
+
+/** The code of these modules, in development and in a build. */
+export const PAGE_MODULES: Readonly<Record<string, string>> = {
+  [ISLANDS]: 'import "tsweb/islands";',
+  [PART_VIEWS]: 'export { comments, startView } from "tsweb/islands";',
+};
+
 /** Which module imports which, in one build or one development server. */
 export interface ModuleGraph {
   /** Returns the modules that a module imports by statements, in the order of its imports. */
@@ -62,27 +74,24 @@ export function appStyleSheets(
  * is not one of them: Vite's manifest has its style sheet only if it is in a chunk of its own.
  */
 export function sharedModules(ids: readonly string[], graph: ModuleGraph): string[] {
-  const [first = new Set<string>(), ...rest] = ids.map((id) => reachable(id, (each) => graph.imports(each)));
+  const [first = new Set<string>(), ...rest] = ids.map((id) =>
+    reachable(graph.imports(id), (each) => graph.imports(each)),
+  );
   const isShared = (id: string) => rest.every((imported) => imported.has(id)) && !ids.includes(id);
   return [...first].filter((id) => isShared(id) && !STYLE_SHEET.test(id));
 }
 
 /** Returns the modules that a module imports by statements or `import()`, directly or through others. */
 export function importedModules(id: string, graph: ModuleGraph): Set<string> {
-  return reachable(id, (each) => [...graph.imports(each), ...graph.dynamicImports(each)]);
+  const importsOf = (each: string) => [...graph.imports(each), ...graph.dynamicImports(each)];
+  return reachable(importsOf(id), importsOf);
 }
 
-function reachable(id: string, imports: (id: string) => readonly string[]): Set<string> {
-  const modules = new Set<string>();
-  const visit = (module: string) => {
-    for (const imported of imports(module)) {
-      if (modules.has(imported)) continue;
-      modules.add(imported);
-      visit(imported);
-    }
-  };
-  visit(id);
-  return modules;
+/** Returns what can be reached from some modules or files, with these. */
+export function reachable(entries: readonly string[], next: (entry: string) => readonly string[]): Set<string> {
+  const found = new Set(entries);
+  for (const entry of found) for (const following of next(entry)) found.add(following); // also visits what is added
+  return found;
 }
 
 /** A file of the project, with forward slashes in its absolute path. */

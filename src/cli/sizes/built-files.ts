@@ -5,6 +5,7 @@ import { gzip } from "node:zlib";
 import type { Rolldown } from "vite";
 import type { BuildRegistry, PageViews } from "../../compile/index.ts";
 import type { Manifest } from "../../server/index.ts";
+import { reachable } from "../modules/index.ts";
 
 /** A script of the browser's build. All paths start with a slash. */
 export interface BuiltScript {
@@ -86,12 +87,6 @@ export function filesOfPages({ manifest, files, registry }: FinishedBuild): Page
     const later = [...all].filter((path) => !scripts.has(path));
     return { page, scripts: [...scripts], later, styles: [...styles] };
   });
-}
-
-function reachable(entries: readonly string[], next: (path: string) => readonly string[]): Set<string> {
-  const found = new Set(entries);
-  for (const path of found) for (const following of next(path)) found.add(following); // also visits what is added
-  return found;
 }
 
 /** The sizes of what a browser loads for a page, in bytes after compression with gzip. */

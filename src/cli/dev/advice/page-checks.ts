@@ -66,8 +66,7 @@ export class PageChecks {
     const { maps, currentEdits } = this.#options;
     if (edits !== currentEdits())
       client.send(PAGE_CHECK_EVENT); // a later edit may have fixed it
-    else if (isLoadedByBrowser(error, { root, maps })) client.send({ type: "error", err: overlayOf(error) });
-    else client.send({ type: "full-reload", path: "*" });
+    else client.send(messageAbout(error, { root, maps }));
   }
 }
 
@@ -116,11 +115,7 @@ interface LoadFailureOptions {
  */
 function showLoadFailure(vite: ViteDevServer, error: unknown, { edits, maps }: LoadFailureOptions): void {
   const { root } = vite.config;
-  const explained = explainError(error, root);
-  const isPublic = isLoadedByBrowser(explained, { root, maps });
-  const payload: HotPayload = isPublic
-    ? { type: "error", err: overlayOf(explained) }
-    : { type: "full-reload", path: "*" };
+  const payload = messageAbout(explainError(error, root), { root, maps });
   const cancel = () => clearTimeout(holding);
   const holding = setTimeout(() => {
     edits.off("all", cancel);
@@ -129,13 +124,14 @@ function showLoadFailure(vite: ViteDevServer, error: unknown, { edits, maps }: L
   edits.once("all", cancel);
 }
 
-/** Returns whether an error is in a module that a browser has loaded. */
-function isLoadedByBrowser(
-  { location }: ExplainedError,
+/** Returns what is sent to a page about an error: the overlay only for one in a module that a browser has loaded. */
+function messageAbout(
+  error: ExplainedError,
   { root, maps }: { readonly root: string; readonly maps: LoadFailureOptions["maps"] },
-): boolean {
-  const [, file] = /^(.*):\d+:\d+$/.exec(location) ?? [];
-  return file !== undefined && maps.includes(posix.join(root, file));
+): HotPayload {
+  const [, file] = /^(.*):\d+:\d+$/.exec(error.location) ?? [];
+  const isPublic = file !== undefined && maps.includes(posix.join(root, file));
+  return isPublic ? { type: "error", err: overlayOf(error) } : { type: "full-reload", path: "*" };
 }
 
 /** What the page of an error needs besides the error. */

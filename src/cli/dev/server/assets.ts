@@ -4,7 +4,7 @@ import type { DevEnvironment, EnvironmentModuleNode, Plugin, ResolvedConfig } fr
 import type { BuildRegistry } from "../../../compile/index.ts";
 import type { Assets } from "../../../pages/index.ts";
 import { PANEL_PATH } from "../../../protocol/index.ts";
-import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../../modules/index.ts";
+import { appStyleSheets, ISLANDS, type ModuleGraph, PART_VIEWS, styleSheetsOf } from "../../modules/index.ts";
 import { relativeFile } from "../../project/index.ts";
 
 /**
@@ -17,8 +17,6 @@ export const DEV_BASE = `${PANEL_PATH}/`;
 
 /** The ids of the modules that only exist in development. */
 export const VIRTUAL = {
-  islands: "virtual:tsweb/islands",
-  partViews: "virtual:tsweb/part-views",
   errorPage: "virtual:tsweb/error-page",
   violations: "virtual:tsweb/policy-violations",
   errors: "virtual:tsweb/errors",
@@ -41,10 +39,10 @@ export function fileUrl(file: string, root: string): string {
 const VITE_CLIENT = devUrl("@vite/client");
 
 /** The page script. */
-const ISLANDS_SCRIPT = devUrl(`@id/${VIRTUAL.islands}`);
+const ISLANDS_SCRIPT = devUrl(`@id/${ISLANDS}`);
 
 /** What the script of a part imports to start its views. */
-const PART_VIEWS_SCRIPT = devUrl(`@id/${VIRTUAL.partViews}`);
+const PART_VIEWS_SCRIPT = devUrl(`@id/${PART_VIEWS}`);
 
 /** The script of the page that shows an error. */
 export const ERROR_PAGE_SCRIPT = devUrl(`@id/${VIRTUAL.errorPage}`);
