@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { hasUnsupportedQuery, isServerEntryPoint, readBrowserImports } from "./browser-imports.ts";
 import { readServedFunctions } from "./modules/index.ts";
 
@@ -204,9 +204,8 @@ describe("browser code may not import", () => {
     ['import(«"node:crypto");', /is a Node module/],
   ];
   test.each(rejected)("rejects %s at the marked location", async (text, message) => {
-    const error = await compileErrorOf(() => check(text));
+    const error = await compileErrorAt("src/view.tsx", text, (text) => check(text));
     expect(error.message).toMatch(message);
-    expect(error.loc).toEqual({ file: "/app/src/view.tsx", ...parseMarkedCode(text).location });
     expect(error.frame).toContain("^");
   });
 });
@@ -216,12 +215,14 @@ describe("a server function that the application does not serve", () => {
     `import { App } from "tsweb";\nimport * as accounts from "./accounts.server.ts";\nimport * as other from "./other.server.ts";\nexport default new App({ modules: ${modules} });`;
 
   test("is rejected where it is imported", async () => {
-    const text = 'import { login } from "./accounts.server.ts";\nimport { «renamed } from "./other.server.ts";';
-    const error = await compileErrorOf(() => check(text, FILES, app("[accounts]")));
+    const error = await compileErrorAt(
+      "src/view.tsx",
+      'import { login } from "./accounts.server.ts";\nimport { «renamed } from "./other.server.ts";',
+      (text) => check(text, FILES, app("[accounts]")),
+    );
     expect(error.message).toBe(
       '"renamed" is a server function of src/other.server.ts, which the application does not serve. Add that module to `modules` in src/app.ts.',
     );
-    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
   });
 
   test("is accepted when a listed module re-exports it", async () => {

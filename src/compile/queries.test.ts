@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import {
+  compileErrorAt,
+  compileErrorOf,
+  inMemoryResolver,
+  parseMarkedCode,
+  readTestModule,
+} from "#test/in-memory-modules";
 import { readBrowserImports } from "./browser-imports.ts";
 import { compileServerModule, strictSignatures } from "./server-code.ts";
 import { emitStubs } from "./stubs.ts";
@@ -9,8 +15,7 @@ const compile = (code: string) =>
   compileServerModule(IMPORT + code, { file: "/app/src/a.server.ts", root: "/app" })?.code;
 
 async function errorOf(code: string): Promise<string> {
-  const error = await compileErrorOf(() => readTestModule("src/a.server.ts", IMPORT + code));
-  expect(error.loc).toMatchObject(parseMarkedCode(IMPORT + code).location ?? {});
+  const error = await compileErrorAt("src/a.server.ts", IMPORT + code);
   return error.message;
 }
 

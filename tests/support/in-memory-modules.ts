@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { expect } from "vitest";
 import { type ModuleResolver, readModule } from "../../src/compile/modules/index.ts";
 import { checkModuleAlone } from "../../src/compile/rules/index.ts";
 import { CompileError } from "../../src/compile/syntax/index.ts";
@@ -65,4 +66,23 @@ export async function compileErrorOf(run: () => unknown): Promise<CompileError> 
     throw error;
   }
   throw new Error("No CompileError was thrown.");
+}
+
+/**
+ * Runs a check of a module and returns the CompileError that it throws, which must be at the marker of the code.
+ *
+ * @param file the module, relative to the root `/app`
+ * @param text the code with its marker
+ * @param check Default: {@link readTestModule}
+ */
+export async function compileErrorAt(
+  file: string,
+  text: string,
+  check: (text: string, file: string) => unknown = () => readTestModule(file, text),
+): Promise<CompileError> {
+  const { location } = parseMarkedCode(text);
+  if (!location) throw new Error(`The code has no marker: ${text}`);
+  const error = await compileErrorOf(() => check(text, file));
+  expect(error.loc).toEqual({ file: posix.join(ROOT, file), ...location });
+  return error;
 }

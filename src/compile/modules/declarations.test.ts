@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, readTestModule } from "#test/in-memory-modules";
 
 const IMPORT = 'import { server } from "tsweb";\n';
 
@@ -205,9 +205,8 @@ describe("a declaration is rejected", () => {
     ],
   ];
   test.each(rejected)("%s", async (_title, text, message, file = "src/a.server.ts") => {
-    const error = await compileErrorOf(() => readTestModule(file, text));
+    const error = await compileErrorAt(file, text);
     expect(error.message).toMatch(message);
-    expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
     expect(error.id).toBe(`/app/${file}`);
     expect(error.frame).toContain("^");
   });
@@ -257,10 +256,8 @@ describe("a declaration is rejected for its arguments:", () => {
     ["a class declaration", "class F {}\nexport const a = server(«F);", /"F" is neither a function declaration/],
   ];
   test.each(rejected)("%s", async (_title, code, message) => {
-    const text = IMPORT + code;
-    const error = await compileErrorOf(() => readTestModule("src/a.server.ts", text));
+    const error = await compileErrorAt("src/a.server.ts", IMPORT + code);
     expect(error.message).toMatch(message);
-    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
   });
 
   test.each([
@@ -272,11 +269,10 @@ describe("a declaration is rejected for its arguments:", () => {
     ],
     ["src/a.tsx", 'import { view } from "tsweb/browser";\nexport const A = view(«<b />);', "view"],
   ])("markup as the function: %s %s", async (file, text, kind) => {
-    const error = await compileErrorOf(() => readTestModule(file, text));
+    const error = await compileErrorAt(file, text);
     expect(error.message).toBe(
       `${kind}() takes a function that returns markup, and this is markup. Write \`() =>\` before it.`,
     );
-    expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
   });
 
   test("the error names the forms of page()", async () => {

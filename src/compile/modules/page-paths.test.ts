@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, readTestModule } from "#test/in-memory-modules";
 import { pathProblem } from "./page-paths.ts";
 
 const HEAD = 'import { page, route } from "tsweb";\n';
 
 async function messageOf(code: string): Promise<string> {
-  const error = await compileErrorOf(() => readTestModule("src/a.server.tsx", HEAD + code));
-  expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(HEAD + code).location });
+  const error = await compileErrorAt("src/a.server.tsx", HEAD + code);
   return error.message;
 }
 

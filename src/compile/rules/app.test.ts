@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, readTestModule } from "#test/in-memory-modules";
 import { App } from "../../app.ts";
 import { APP_OPTIONS, checkAppCalls, checkAppOptions } from "./app.ts";
 
@@ -22,10 +22,8 @@ describe("new App", () => {
       '`modules` lists modules, and this is a path. Import the module: `import * as pages from "./pages.server.tsx"`, and list `pages`.',
     ],
   ])("rejects %s", async (options, message) => {
-    const { code, location } = parseMarkedCode(app(options));
-    const error = await compileErrorOf(async () => checkOptions(code));
+    const error = await compileErrorAt("src/app.ts", app(options), checkOptions);
     expect(error.message).toContain(message);
-    expect(error.loc).toMatchObject(location ?? {});
   });
 
   test.each(['{ modules: [guests], title: "Shop", ...more }', '{ modules, [name]: 1, "lang": "en" }', "options", ""])(
@@ -63,10 +61,8 @@ describe("a call of a method that an App does not have", () => {
     ["const app = new App({}) as any; app.«get('/', () => 1);", /`modules` of new App/],
     ["const app = new App({}); (app as any).«post('/', () => 1);", /`modules` of new App/],
   ])("is rejected at its name: %s", async (marked, message) => {
-    const { code, location } = parseMarkedCode(HEAD + marked);
-    const error = await compileErrorOf(() => checkCalls(code));
+    const error = await compileErrorAt("src/app.ts", HEAD + marked, checkCalls);
     expect(error.message).toMatch(message);
-    expect(error.loc).toMatchObject(location ?? {});
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { checkRenderEffects, timerWarnings } from "./effects.ts";
 
 const FILES = {
@@ -54,11 +54,9 @@ describe("a call that each rendering of a view makes", () => {
     '«data.load("1");',
     '«fetchIt("1");',
   ])("is rejected: %s", async (code) => {
-    const text = inView(code);
-    const error = await compileErrorOf(() => checkRendering(text));
+    const error = await compileErrorAt("src/a.tsx", inView(code), checkRendering);
     expect(error.message).toContain(" at each rendering of Clock");
     expect(error.message).toContain("on_mount");
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
   });
 
   test.each([
@@ -68,8 +66,7 @@ describe("a call that each rendering of a view makes", () => {
     ["a view without a name", "export default view(() => { «setTimeout(tick); return <p />; });"],
     ["a view that returns at once", "export const Clock = view(() => <p>{«setTimeout(tick)}</p>);"],
   ])("is rejected in %s", async (_, code) => {
-    const error = await compileErrorOf(() => checkRendering(HEAD + code));
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(HEAD + code).location });
+    await compileErrorAt("src/a.tsx", HEAD + code, checkRendering);
   });
 
   test("gets a message with the fix", async () => {
@@ -136,8 +133,7 @@ const inQuery = (body: string) =>
   `${IMPORT}export const cards = query({ on: ["a"] }, async (board: string) => { ${body} });`;
 
 async function errorOf(code: string): Promise<string> {
-  const error = await compileErrorOf(() => readTestModule("src/a.server.ts", code));
-  expect(error.loc).toMatchObject(parseMarkedCode(code).location ?? {});
+  const error = await compileErrorAt("src/a.server.ts", code);
   return error.message;
 }
 

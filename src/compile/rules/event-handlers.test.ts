@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { checkEventHandlers, meantHandler } from "./event-handlers.ts";
 
 const FILES = {
@@ -31,11 +31,9 @@ describe("a server function as an event handler", () => {
     ["<p onMouseOver={«numbers as any} />", "Write onMouseOver={() => numbers(to)}."],
     ["<form onSubmit={«save} />", "For a form whose fields are its parameters, write action={save}."],
   ])("is rejected at the value: %s", async (markup, fix) => {
-    const { code, location } = parseMarkedCode(`${HEAD}export const a = () => ${markup};`);
-    const error = await compileErrorOf(() => check(code));
+    const error = await compileErrorAt("src/a.tsx", `${HEAD}export const a = () => ${markup};`, check);
     expect(error.message).toContain("cannot be an event handler: it would receive the event as its argument.");
     expect(error.message).toContain(fix);
-    expect(error.loc).toMatchObject(location ?? {});
   });
 
   test.each([
@@ -63,10 +61,8 @@ describe("a misspelled event handler", () => {
       "Elements have no event handler onSubmitt. Write onSubmit.",
     ],
   ])("is rejected at its name: %s", async (markup, message) => {
-    const { code, location } = parseMarkedCode(`${HEAD}export const a = () => ${markup};`);
-    const error = await compileErrorOf(() => check(code));
+    const error = await compileErrorAt("src/a.tsx", `${HEAD}export const a = () => ${markup};`, check);
     expect(error.message).toContain(message);
-    expect(error.loc).toMatchObject(location ?? {});
   });
 
   test.each([
@@ -93,11 +89,9 @@ describe("a function that returns nothing and is called during the rendering", (
     ['<button onClick={«alert("hello")} />', 'Write onClick={() => alert("hello")}.'],
     ["<input onInput={«console.log(1)} />", "Write onInput={() => console.log(1)}."],
   ])("is rejected as an event handler: %s", async (markup, fix) => {
-    const { code, location } = parseMarkedCode(`${declared}\nexport const a = () => ${markup};`);
-    const error = await compileErrorOf(() => check(code));
+    const error = await compileErrorAt("src/a.tsx", `${declared}\nexport const a = () => ${markup};`, check);
     expect(error.message).toContain("This calls the function during the rendering, and it returns nothing");
     expect(error.message).toContain(fix);
-    expect(error.loc).toMatchObject(location ?? {});
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { readBrowserImports } from "../browser-imports.ts";
 import { checkFieldNames, checkFormActions } from "./forms.ts";
 
@@ -53,10 +53,8 @@ describe("the action of a form", () => {
     ["<form action={'/x'}>{ok && <input «formAction={save} />}</form>", NO_FORM_FUNCTION],
   ])("is rejected: %s", async (markup, message) => {
     for (const file of ["src/a.tsx", "src/a.server.tsx"]) {
-      const text = `${HEAD}const A = () => ${markup};`;
-      const error = await compileErrorOf(() => checkActions(text, file));
+      const error = await compileErrorAt(file, `${HEAD}const A = () => ${markup};`, (text) => checkActions(text, file));
       expect(error.message).toMatch(message);
-      expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
     }
   });
 
@@ -164,10 +162,8 @@ test.each([
     "A field with the id `customElementRegistry` hides the member of its form that Preact needs. Give it another id.",
   ],
 ])("is rejected: %s", async (markup, message) => {
-  const code = inComponent(markup);
-  const error = await compileErrorOf(async () => checkNames(code));
+  const error = await compileErrorAt("src/a.tsx", inComponent(markup), checkNames);
   expect(error.message).toContain(message);
-  expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, readTestModule } from "#test/in-memory-modules";
 
 const HEAD = 'import { server } from "tsweb";\n';
 
@@ -16,19 +16,20 @@ describe("a server function with the parameters of a request handler of Express"
     ["server(async («request, response) => { later(() => { response!.end(); }); })", "request, response"],
   ])("is a compile error: %s", async (fn, parameters) => {
     const text = `${HEAD}export const hello = ${fn};`;
-    const error = await compileErrorOf(() => readFunctions(text));
+    const error = await compileErrorAt("src/a.server.ts", text, readFunctions);
     expect(error.message).toBe(
       `The server function "hello" has the parameters (${parameters}) of a request handler of Express. The parameters of a ` +
         "server function are the arguments of its caller, and it returns the result: `hello = server(async (text: string) => …)`. " +
         'The headers and cookies are in `request` of "tsweb". route() receives the request itself.',
     );
-    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
   });
 
   test("is a compile error where the function is declared", async () => {
-    const text = `${HEAD}async function handle(«req, res) { res.end(); }\nexport const hello = server(handle);`;
-    const error = await compileErrorOf(() => readFunctions(text));
-    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
+    await compileErrorAt(
+      "src/a.server.ts",
+      `${HEAD}async function handle(«req, res) { res.end(); }\nexport const hello = server(handle);`,
+      readFunctions,
+    );
   });
 
   test.each([
@@ -72,11 +73,9 @@ describe("a route that reads its Request like a request of Express", () => {
     ["async (req) => { const { id } = «req.params; }", "in its second argument"],
     ["async (req) => { const { «params } = req; }", "in its second argument"],
   ])("is a compile error: %s", async (fn, fix) => {
-    const text = inRoute(fn);
-    const error = await compileErrorOf(() => readRoutes(text));
+    const error = await compileErrorAt("src/a.server.ts", inRoute(fn), readRoutes);
     expect(error.message).toMatch(/^A route receives a Request, w/);
     expect(error.message).toContain(fix);
-    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
   });
 
   test.each([
@@ -85,13 +84,11 @@ describe("a route that reads its Request like a request of Express", () => {
     ["async (req: Request, res: any) => «res.send(await req.text())", "without send()."],
     ["(req, reply) => { later(() => «reply.redirect('/')); }", "without redirect()."],
   ])("is a compile error if it calls a response: %s", async (fn, message) => {
-    const text = inRoute(fn);
-    const error = await compileErrorOf(() => readRoutes(text));
+    const error = await compileErrorAt("src/a.server.ts", inRoute(fn), readRoutes);
     expect(error.message).toMatch(
       /^A route has no response object: .* Return the response: `return Response\.json\(data\);`/,
     );
     expect(error.message).toContain(message);
-    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { checkImportedNames } from "./imports.ts";
 
 const FILES = {
@@ -46,9 +46,8 @@ describe("checkImportedNames", () => {
     ],
     ['import { «siga } from "~/guests";\nclass A { constructor(private x = siga) {} }', 'Did you mean "sign"?'],
   ])("rejects %j", async (code, message) => {
-    const error = await compileErrorOf(() => check(parseMarkedCode(code).code));
+    const error = await compileErrorAt("src/page.tsx", code, check);
     expect(error.message).toContain(message);
-    expect(error.loc).toMatchObject(parseMarkedCode(code).location ?? {});
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { checkMarkup } from "./jsx-checks.ts";
 
 const FILES = {
@@ -27,7 +27,7 @@ const HEAD = [
   "",
 ].join("\n");
 
-const check = (file: string, text: string) => checkMarkup(readTestModule(file, text), inMemoryResolver(FILES));
+const check = (text: string, file: string) => checkMarkup(readTestModule(file, text), inMemoryResolver(FILES));
 
 describe("a server call as the action of a form", () => {
   test.each([
@@ -38,16 +38,14 @@ describe("a server call as the action of a form", () => {
     ["const A = () => <form action={«data.load()} />;", "Write action={data.load}:"],
     ["const A = () => <button formAction={«fetchIt()} />;", "Write formAction={fetchIt}:"],
   ])("is rejected with its fix: %s", async (code, fix) => {
-    const marked = parseMarkedCode(HEAD + code);
-    const error = await compileErrorOf(() => check("src/a.tsx", marked.code));
+    const error = await compileErrorAt("src/a.tsx", HEAD + code, check);
     expect(error.message).toContain("This calls the server function during the rendering.");
     expect(error.message).toContain(fix);
-    expect(error.loc).toMatchObject(marked.location ?? {});
   });
 
   test("is accepted if it is another function, which may return an address", async () => {
     const code = `${HEAD}const A = () => <form action={plain()}><button formAction={pathOf("a")} /></form>;`;
-    await expect(check("src/a.tsx", code)).resolves.toBeUndefined();
+    await expect(check(code, "src/a.tsx")).resolves.toBeUndefined();
   });
 });
 
@@ -85,17 +83,15 @@ describe("a server call in markup", () => {
     "const A = () => <p title={items.map((item) => «load(item))} />;",
     "const A = () => <p>{items.map((item) => «fetchIt(item).then(show))}</p>;",
   ])("is rejected: %s", async (code) => {
-    const text = HEAD + code;
-    const error = await compileErrorOf(() => check("src/a.tsx", text));
+    const error = await compileErrorAt("src/a.tsx", HEAD + code, check);
     expect(error.message).toMatch(/^A server call cannot be used in markup/);
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
   });
 
   test.each([
     "const A = () => <button onClick={load.bind(null, '1')} />;",
     "const A = () => <form action={data.load.bind(null, '1')} />;",
   ])("is not made by bind(): %s", async (code) => {
-    await check("src/a.tsx", HEAD + code);
+    await check(HEAD + code, "src/a.tsx");
   });
 
   test.each([
@@ -107,7 +103,7 @@ describe("a server call in markup", () => {
     "export const p = page('/', async () => <p>{(await Promise.allSettled([load('1'), load('2')])).length}</p>);",
     "export const p = page('/', async () => <p>{await Promise.all(ids.map(async (id) => (await load(id)).name))}</p>);",
   ])("is accepted in a page when it is awaited: %s", async (code) => {
-    await check("src/a.server.tsx", `${HEAD}import { page } from "tsweb";\n${code}`);
+    await check(`${HEAD}import { page } from "tsweb";\n${code}`, "src/a.server.tsx");
   });
 
   test.each([
@@ -116,16 +112,13 @@ describe("a server call in markup", () => {
     "export const p = page('/', async () => <p>{ids.map(async (id) => await «load(id))}</p>);",
     "export const p = page('/', async () => <p>{Promise.all(ids.map((id) => «load(id)))}</p>);",
   ])("is rejected in a page inside another call that is awaited: %s", async (code) => {
-    const text = `${HEAD}import { page } from "tsweb";\n${code}`;
-    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
-    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
+    await compileErrorAt("src/a.server.tsx", `${HEAD}import { page } from "tsweb";\n${code}`, check);
   });
 
   test("is rejected for a function of the same module", async () => {
     const text =
       'import { server, page } from "tsweb";\nexport const f = server(() => 1);\nexport const p = page("/", () => <p>{«f()}</p>);';
-    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
-    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
+    await compileErrorAt("src/a.server.tsx", text, check);
   });
 
   test.each([
@@ -147,7 +140,7 @@ describe("a server call in markup", () => {
     "const A = () => <button onClick={debounce(() => load('1'))} />;",
     "const A = () => <p>{items.map((item) => plain(item))}</p>;",
   ])("is not found in %s", async (code) => {
-    await expect(check("src/a.tsx", HEAD + code)).resolves.toBeUndefined();
+    await expect(check(HEAD + code, "src/a.tsx")).resolves.toBeUndefined();
   });
 });
 
@@ -173,14 +166,12 @@ describe("a function in a page's markup", () => {
     "<SignIn «onDone={make()} />",
     "<b><List «onPick={go} /></b>",
   ])("is rejected: %s", async (markup) => {
-    const text = page(markup);
-    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
+    const error = await compileErrorAt("src/a.server.tsx", page(markup), check);
     expect(error.message).toMatch(/^This function would never be called/);
     const isComponent = /<[A-Z][^<]*«/.test(markup);
     expect(error.message).toContain(
       isComponent ? "Declare the function in the module of the view" : "Move this element into a view",
     );
-    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
   });
 
   test.each([
@@ -192,11 +183,11 @@ describe("a function in a page's markup", () => {
     "<p only={1} once={2} />",
     "<List>{(item) => <b>{item}</b>}</List>",
   ])("is accepted where it may be called: %s", async (markup) => {
-    await expect(check("src/a.server.tsx", page(markup))).resolves.toBeUndefined();
+    await expect(check(page(markup), "src/a.server.tsx")).resolves.toBeUndefined();
   });
 
   test("is accepted outside a server module", async () => {
-    await expect(check("src/a.tsx", page("<button onClick={go} />"))).resolves.toBeUndefined();
+    await expect(check(page("<button onClick={go} />"), "src/a.tsx")).resolves.toBeUndefined();
   });
 });
 
@@ -212,10 +203,8 @@ describe("children of a view in a page", () => {
     ["<Default>«<b /></Default>", "default"],
     ["<Plain><SignIn>«<b /></SignIn></Plain>", "SignIn"],
   ])("are rejected: %s", async (markup, name) => {
-    const text = `${HEAD}export const A = () => ${markup};`;
-    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
+    const error = await compileErrorAt("src/a.server.tsx", `${HEAD}export const A = () => ${markup};`, check);
     expect(error.message).toMatch(new RegExp(`^The view "${name}" cannot have children in a page`));
-    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
   });
 
   test.each([
@@ -228,11 +217,11 @@ describe("children of a view in a page", () => {
     "<Unknown><b /></Unknown>",
     "<p><b /></p>",
   ])("are not found in %s", async (markup) => {
-    await expect(check("src/a.server.tsx", `${HEAD}export const A = () => ${markup};`)).resolves.toBeUndefined();
+    await expect(check(`${HEAD}export const A = () => ${markup};`, "src/a.server.tsx")).resolves.toBeUndefined();
   });
 
   test("are accepted in a module of the browser", async () => {
-    await expect(check("src/a.tsx", `${HEAD}export const A = () => <SignIn><b /></SignIn>;`)).resolves.toBeUndefined();
+    await expect(check(`${HEAD}export const A = () => <SignIn><b /></SignIn>;`, "src/a.tsx")).resolves.toBeUndefined();
   });
 });
 
@@ -246,10 +235,8 @@ describe("state() at module level", () => {
     "if (true) { const shared = «state({}); }",
     "export const A = view(() => 1);\nconst shared = wrap(«state({}));",
   ])("is rejected at its location: %s", async (code) => {
-    const text = STATE + code;
-    const error = await compileErrorOf(() => check("src/a.tsx", text));
+    const error = await compileErrorAt("src/a.tsx", STATE + code, check);
     expect(error.message).toMatch(/^`state\(\)` cannot be used at module level/);
-    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
   });
 
   test.each([
@@ -260,7 +247,7 @@ describe("state() at module level", () => {
     "const state = 1; const other = { state: () => 1 }; other.state();",
   ])("is not found in %s", async (code) => {
     const imports = code.startsWith("const state") ? "" : STATE;
-    await expect(check("src/a.tsx", imports + code)).resolves.toBeUndefined();
+    await expect(check(imports + code, "src/a.tsx")).resolves.toBeUndefined();
   });
 });
 
@@ -273,9 +260,8 @@ describe("markup that is a statement", () => {
     "const A = () => { if (ok) «<p />; return <b />; };",
     "const A = () => { «<>text</>; };",
   ])("is rejected: %s", async (code) => {
-    const error = await compileErrorOf(() => check("src/a.tsx", code));
+    const error = await compileErrorAt("src/a.tsx", code, check);
     expect(error.message).toMatch(/^This markup is not used, because its function does not return it\. Write `return`/);
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
   });
 
   test.each([
@@ -284,5 +270,5 @@ describe("markup that is a statement", () => {
     "const A = () => { rows.push(<li />); return rows; };",
     "const A = () => ok && <p />;",
     "let row; row = <li />;",
-  ])("is no statement: %s", (code) => expect(check("src/a.tsx", code)).resolves.toBeUndefined());
+  ])("is no statement: %s", (code) => expect(check(code, "src/a.tsx")).resolves.toBeUndefined());
 });

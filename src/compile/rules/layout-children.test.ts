@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { checkLayoutChildren, readAppLayouts } from "./layout-children.ts";
 
 const APP = 'import { App } from "tsweb";\n';
@@ -25,12 +25,11 @@ describe("a layout that never renders the page", () => {
     "const Layout = function («{ child }) { return <main>{child}</main>; } as never;",
     "function Layout(«{ title = 1 }) { return <main><Page children={title} /></main>; }",
   ])("is rejected at its parameter: %s", async (code) => {
-    const error = await compileErrorOf(() => check("src/app.tsx", inApp(code)));
+    const error = await compileErrorAt("src/app.tsx", inApp(code), (text, file) => check(file, text));
     expect(error.message).toBe(
       "This layout never renders `children`, so it shows no page. Put `{children}` where the page belongs: " +
         "`({ children }) => <main>{children}</main>`.",
     );
-    expect(error.loc).toEqual({ file: "/app/src/app.tsx", ...parseMarkedCode(inApp(code)).location });
   });
 
   test("is rejected in the module that contains it", async () => {
@@ -43,9 +42,11 @@ describe("a layout that never renders the page", () => {
   });
 
   test("is rejected as the layout of a page", async () => {
-    const code = `${PAGES}export const home = page("/", { layout: («{ children }) => <main /> }, () => <p />);`;
-    const error = await compileErrorOf(() => check("src/pages.server.tsx", code, { "src/app.ts": APP }));
-    expect(error.loc).toMatchObject(parseMarkedCode(code).location ?? {});
+    await compileErrorAt(
+      "src/pages.server.tsx",
+      `${PAGES}export const home = page("/", { layout: («{ children }) => <main /> }, () => <p />);`,
+      (text) => check("src/pages.server.tsx", text, { "src/app.ts": APP }),
+    );
   });
 
   test.each([

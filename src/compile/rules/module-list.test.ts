@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import {
+  compileErrorAt,
+  compileErrorOf,
+  inMemoryResolver,
+  parseMarkedCode,
+  readTestModule,
+} from "#test/in-memory-modules";
 import { readListedModules } from "./listed-modules.ts";
 import { checkListedModule, checkModuleList, unlistedModules } from "./module-list.ts";
 
@@ -46,9 +52,10 @@ describe("an element of `modules`", () => {
       "src/helpers.ts serves nothing: it exports help, but no page(), route(), server() or query(). Wrap each function",
     ],
   ])("is rejected: %s", async (text, message) => {
-    const error = await compileErrorOf(() => checkModuleList(readApp(text), inMemoryResolver(FILES)));
+    const error = await compileErrorAt("src/app.ts", text, (text) =>
+      checkModuleList(readApp(text), inMemoryResolver(FILES)),
+    );
     expect(error.message).toContain(message);
-    expect(error.loc).toEqual({ file: "/app/src/app.ts", ...parseMarkedCode(text).location });
   });
 
   test.each([
@@ -81,9 +88,10 @@ describe("the value of `modules`", () => {
     [app(imports, "«{ a: guests }"), "this is an object. Write `modules: […]`."],
     [app(`${imports}\nconst list = «{ guests };`, "list"), "this is an object. Write `modules: [guests]`."],
   ])("is rejected if it is no list: %s", async (text, message) => {
-    const error = await compileErrorOf(() => checkModuleList(readApp(text), inMemoryResolver(FILES)));
+    const error = await compileErrorAt("src/app.ts", text, (text) =>
+      checkModuleList(readApp(text), inMemoryResolver(FILES)),
+    );
     expect(error.message).toBe(`\`modules\` must be a list, and ${message}`);
-    expect(error.loc).toEqual({ file: "/app/src/app.ts", ...parseMarkedCode(text).location });
   });
 });
 

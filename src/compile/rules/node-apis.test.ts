@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, readTestModule } from "#test/in-memory-modules";
 import { definedGlobals } from "../vite-config.ts";
 import { checkNodeImports, checkServerGlobals } from "./node-apis.ts";
 
@@ -42,8 +42,7 @@ describe("a global of Node in a module that browsers load", () => {
     'if («process.env.DEBUG && typeof window === "undefined") f();',
   ])("is rejected: %s", async (code) => {
     const text = HEAD + code;
-    const error = await compileErrorOf(() => checkGlobals(code));
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
+    await compileErrorAt("src/a.tsx", text, () => checkGlobals(code));
   });
 
   test.each([
@@ -106,8 +105,7 @@ describe("a global of Node in a module that browsers load", () => {
     "declare const process: any; export const A = view(() => <p>{«process.env.A}</p>);",
   ])("is rejected where the server writes a variable into the HTML, whatever tests it: %s", async (code) => {
     const text = HEAD + code;
-    const error = await compileErrorOf(() => checkGlobals(code));
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
+    const error = await compileErrorAt("src/a.tsx", text, () => checkGlobals(code));
     expect(error.message).toContain("the server would write its value into the HTML");
   });
 
@@ -133,8 +131,7 @@ describe("a global of Node in a module that browsers load", () => {
     "export const Home = () => <p>{«process.env.HOME}</p>;",
     "export const List = () => <ul>{items.map((item) => item + «process.pid)}</ul>;",
   ])("is rejected in a module without views where browsers evaluate it: %s", async (code) => {
-    const error = await compileErrorOf(() => checkServerGlobals(readTestModule("src/a.tsx", code), CONFIG));
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
+    await compileErrorAt("src/a.tsx", code, (text) => checkServerGlobals(readTestModule("src/a.tsx", text), CONFIG));
   });
 
   test.each([
@@ -220,11 +217,10 @@ describe("checkNodeImports", () => {
     ['const load = () => import(«"node:path");', '"node:path"'],
     ['import { EventEmitter } from «"node:events";', '"node:events"'],
   ])("rejects %s", async (code, name) => {
-    const error = await compileErrorOf(() => checkImports(code));
+    const error = await compileErrorAt("src/a.tsx", code, checkImports);
     expect(error.message).toBe(
       `${name} is a Node module, so browser code cannot import it. Use it in a server function and call that function.`,
     );
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { TemporaryFolder } from "#test/temporary-folder";
 import { readModule } from "../modules/index.ts";
 import { checkModule } from "./index.ts";
@@ -13,8 +13,7 @@ const check = (text: string, { isBrowserCode = true, resolver = NOTHING_INSTALLE
   checkForeignImports(readTestModule("src/a.tsx", text), { ...resolver, side: isBrowserCode ? "browser" : "server" });
 
 async function messageOf(text: string): Promise<string> {
-  const error = await compileErrorOf(() => check(text));
-  expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
+  const error = await compileErrorAt("src/a.tsx", text, (text) => check(text));
   return error.message;
 }
 
@@ -136,9 +135,8 @@ describe("a convention of Next.js", () => {
     "is rejected in browser code, where it protects nothing: %s",
     async (text) => {
       const facts = readTestModule("src/a.ts", text);
-      const error = await compileErrorOf(() => checkForeignConventions(facts, { side: "browser" }));
+      const error = await compileErrorAt("src/a.ts", text, () => checkForeignConventions(facts, { side: "browser" }));
       expect(error.message).toMatch(/^"use server" has no effect, so this code would run in the browser\. /);
-      expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
       expect(() => checkForeignConventions(facts, { side: "server" })).not.toThrow();
     },
   );
@@ -191,12 +189,10 @@ describe("a method of other frameworks on an imported server function", () => {
     ["«book.sign.mutate();", "book.sign has no mutate.", "await book.sign(name, text)"],
     ['«add["mutate"]();', "add has no mutate.", "await add(name, text)"],
   ])("is a compile error in browser code: %s", async (statement, problem, call) => {
-    const text = inFunction(statement);
-    const error = await compileErrorOf(() => checkMembers(text));
+    const error = await compileErrorAt("src/a.tsx", inFunction(statement), checkMembers);
     expect(error.message).toBe(
       `${problem} It is called like a function: \`${call}\`, in an event handler or in on_mount.`,
     );
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
   });
 });
 

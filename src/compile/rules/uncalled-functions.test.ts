@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, readTestModule } from "#test/in-memory-modules";
 import { request, session } from "../../index.ts";
 import { compileServerModule, mayContainDeclarations } from "../server-code.ts";
 
@@ -34,10 +34,8 @@ describe("a function of session that is used as if it were its result", () => {
     "let user = web.session.user; if (!«user) throw other;",
   ])("is a compile error in a condition: %s", async (statement) => {
     for (const file of FILES) {
-      const text = inFunction(statement);
-      const error = await compileErrorOf(() => readTestModule(file, text));
+      const error = await compileErrorAt(file, inFunction(statement));
       expect(error.message).toMatch(/^.+ is a function, which is always truthy\. Call it: `.+\(\)`\.$/);
-      expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
     }
   });
 
@@ -67,10 +65,8 @@ describe("a function of session that is used as if it were its result", () => {
     "«request.set_cookie;",
   ])("is a compile error as a value: %s", async (statement) => {
     for (const file of FILES) {
-      const text = inFunction(statement);
-      const error = await compileErrorOf(() => readTestModule(file, text));
+      const error = await compileErrorAt(file, inFunction(statement));
       expect(error.message).toMatch(/^.+ is a function\. Call it: `.+\(…?\)`\.$/);
-      expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
     }
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorAt, compileErrorOf, inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import { checkInteractiveComponents, checkViewCalls } from "./views.ts";
 
 const CALLED_FILES = {
@@ -30,11 +30,10 @@ describe("a call of a view as a function", () => {
     ['export const home = page("/", () => <p>{ids.map((id) => «Renamed({ id }))}</p>);', "Counter", "Renamed"],
     ['export const home = page("/", function () { if (a) return «Default({}); return null; });', "default", "Default"],
   ])("is rejected in the function of a page: %s", async (code, name, element) => {
-    const error = await compileErrorOf(() => checkCalls(code));
+    const error = await compileErrorAt("src/pages.server.tsx", CALLED_HEAD + code, () => checkCalls(code));
     expect(error.message).toBe(
       `The view "${name}" is called as a function. Write it as an element: \`<${element} … />\`.`,
     );
-    expect(error.loc).toEqual({ file: "/app/src/pages.server.tsx", ...parseMarkedCode(CALLED_HEAD + code).location });
   });
 
   test.each([
@@ -85,10 +84,9 @@ describe("a component in a page that needs a browser and is no view", () => {
     ["export const A = () => <«parts.Named>x</parts.Named>;", "has an event handler"],
     ["export const A = () => <«Renamed />;", "`export const Counter = view((props) => …)`"],
   ])("is rejected: %s", async (code, message) => {
-    const error = await compileErrorOf(() => checkComponents(code));
+    const error = await compileErrorAt("src/a.server.tsx", HEAD + code, () => checkComponents(code));
     expect(error.message).toContain(message);
     expect(error.message).toMatch(/Declare it as a view: `.*`, with `view` of "tsweb\/browser"\.$/);
-    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(HEAD + code).location });
   });
 
   test("is rejected as a default export, with the form of one", async () => {
