@@ -30,6 +30,7 @@ import { type PresenceInput, readPresenceTokens } from "./presence-rooms.ts";
 import type { LiveQueries } from "./queries/live-queries.ts";
 import { openQueries } from "./queries/query.ts";
 import type { QueryHost } from "./queries/query-run.ts";
+import { RequestMemory } from "./request-memory.ts";
 import { type LiveConnection, LiveCounts, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest, type SubscriptionKind, type SubscriptionRequest } from "./subscription-request.ts";
 
@@ -67,6 +68,7 @@ export class LiveUpdates {
   readonly queries: LiveQueries | null;
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
+  readonly #memory: RequestMemory;
   readonly #rate = memoryRateStore();
   readonly #builds = new ConnectionsByBuild();
   /** Created by the first subscription. */
@@ -86,6 +88,7 @@ export class LiveUpdates {
     this.queries = openQueries(queries, () => this.#openHub());
     this.#log = log;
     this.#connectionLimit = connectionLimit;
+    this.#memory = new RequestMemory(connectionLimit.maxPerClient);
   }
 
   /** Registers the application for `publish`, `listen` and `realtime.use_bus`, until it is closed. */
@@ -136,7 +139,8 @@ export class LiveUpdates {
    * Handles a subscription, as an event stream or as a poll; returns `null` for any other path.
    *
    * @throws RequestError for an invalid request, `forbidden` for one of another site, and `rate_limited` for a client
-   *   that sends too many requests, or opens an event stream while it has too many connections open
+   *   that sends too many requests, whose requests use too much memory, or that opens an event stream while it has too many
+   *   connections open
    * @see docs/protocol.md 10.4
    */
   handle(context: RequestContext, path: string): HandlerResponse | Promise<HandlerResponse> | null {
@@ -166,10 +170,15 @@ export class LiveUpdates {
     const isEventStream = kind === "live";
     const presence = this.#readPresence(request.tokens, context);
     const queries = this.queries?.read(request.queries, context) ?? null;
+    const releaseMemory = this.#memory.take(context.address, request);
     const release = this.#connectionLimit.acquire(context.address);
-    if (isEventStream && !release) return this.#refuseConnection();
+    if (isEventStream && !release) {
+      releaseMemory();
+      return this.#refuseConnection();
+    }
     const removeBuild = this.#builds.add(context.inbound.header(BUILD_HEADER));
     const onEnded = () => {
+      releaseMemory();
       release?.();
       removeBuild();
     };
