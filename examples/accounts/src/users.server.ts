@@ -1,4 +1,5 @@
 /** The users, in the database. */
+import { createHash } from "node:crypto";
 import type { Row } from "@libsql/client";
 import { createTable } from "./shared/database.server.ts";
 
@@ -43,6 +44,11 @@ export function isAddress(text: string): boolean {
 /** Returns what is wrong with a new password, or `null`. */
 export function passwordProblem(password: string): string | null {
   return [...password].length < 8 ? "Choose a password of at least 8 characters." : null;
+}
+
+/** Returns a text that identifies the password of a user, and does not reveal its hash: another password has another one. */
+export function fingerprint(hash: string): string {
+  return createHash("sha256").update(hash).digest("base64url");
 }
 
 /** Returns the user with an address, or `undefined`. */

@@ -1,7 +1,11 @@
+import { totp } from "tsweb/auth";
 import { visitor } from "tsweb/testing";
 import { expect, test } from "vitest";
 import type * as accounts from "../src/accounts.server.ts";
 import app from "../src/app.ts";
+import type * as codeFunctions from "../src/codes/codes.server.ts";
+import * as codes from "../src/codes/store.server.ts";
+import * as users from "../src/users.server.ts";
 
 const PASSWORD = "correct horse battery";
 
@@ -32,4 +36,22 @@ test("signs a user out in every browser", async () => {
   expect((await phone.get("/account")).status).toBe(200);
   await laptop.client<typeof accounts>().logout_everywhere();
   expect((await phone.get("/account")).location).toBe("/");
+});
+
+test("accepts no code for a sign-in that was started with an earlier password", async () => {
+  const email = "mary@example.com";
+  await visitor(app).client<typeof accounts>().register(email, "Mary", PASSWORD);
+  const user = await users.find(email);
+  if (!user) throw new Error("The user was not added.");
+  const secret = new Uint8Array(20);
+  await codes.savePending(email, secret);
+  await codes.activate(email);
+  const [mary, thief] = [visitor(app), visitor(app)];
+  for (const browser of [mary, thief]) await browser.rpc("login", { email, password: PASSWORD }).catch(() => undefined);
+  const now = Date.now() / 1000;
+  const codeOf = (seconds: number) => totp(secret, { at: now + seconds });
+  expect(await mary.client<typeof codeFunctions>().enter_code(codeOf(0))).toBe(true);
+  expect(await users.changeHash(user, "another hash")).toBe(true);
+  await expect(thief.rpc("enter_code", { code: codeOf(30) })).rejects.toMatchObject({ code: "unauthenticated" });
+  expect((await thief.get("/account")).location).toBe("/");
 });

@@ -34,13 +34,17 @@ export const switch_codes_off = server({ auth_required: true }, async (code: str
   await store.remove(sub);
 });
 
-/** Completes the sign-in after a password or a link. Returns true. */
+/**
+ * Completes the sign-in after a password or a link. Returns true. If the password was changed meanwhile, the sign-in has to start
+ * again: somebody else may have started it with the old one.
+ */
 export const enter_code = server(async (code: string): Promise<boolean> => {
-  const email = await readTicket("code");
-  if (email === null) throw expiredError();
+  const ticket = await readTicket("code");
+  const [fingerprint, email = ""] = ticket?.split(" ") ?? [];
+  const user = await users.find(email);
+  if (!user || users.fingerprint(user.hash) !== fingerprint) throw expiredError();
   await useCode(email, "active", code);
-  const user = (await takeTicket("code")) === email ? await users.find(email) : undefined;
-  if (!user) throw expiredError();
+  if ((await takeTicket("code")) !== ticket) throw expiredError();
   return signIn(user);
 });
 

@@ -1,5 +1,4 @@
 /** Forgotten passwords: the functions of the forms. */
-import { createHash } from "node:crypto";
 import { RPCError, redirect, server } from "tsweb";
 import { hash_password } from "tsweb/auth";
 import { proveOwnership } from "../address/ownership.server.ts";
@@ -21,7 +20,7 @@ export const forgot_password = server(async (email: string) => {
   const link = new URL(newPassword.href(), siteUrl());
   await countAttempt("reset", address);
   const user = await users.find(address);
-  const value = user ? `${fingerprint(user.hash)} ${user.email}` : `${fingerprint("")} nobody`;
+  const value = user ? `${users.fingerprint(user.hash)} ${user.email}` : `${users.fingerprint("")} nobody`;
   link.searchParams.set("token", signValue("reset", value, LINK_LIFETIME_SECONDS));
   const text = `Choose a new password with this link. It is valid for 30 minutes, and works once:\n${link}`;
   if (user) sendMail({ to: user.email, subject: "Choose a new password", text });
@@ -37,15 +36,11 @@ export const reset_password = server(async (token: string, password: string) => 
   if (problem) throw new RPCError("validation_error", problem, { parameter: "password" });
   const [expected, email = ""] = readValue("reset", token)?.split(" ") ?? [];
   const user = await users.find(email);
-  if (!user || fingerprint(user.hash) !== expected) throw expiredError();
+  if (!user || users.fingerprint(user.hash) !== expected) throw expiredError();
   if (!(await proveOwnership(user, await hash_password(password)))) throw expiredError();
   await clearAttempts("password", email);
   throw redirect(passwordChanged.href());
 });
-
-function fingerprint(hash: string): string {
-  return createHash("sha256").update(hash).digest("base64url");
-}
 
 function expiredError(): RPCError {
   return new RPCError("unauthenticated", "This link has expired, or was used before. Ask for another one.");

@@ -2,7 +2,7 @@
 import { redirect, request, session } from "tsweb";
 import { code } from "../codes/pages.server.tsx";
 import { requiresCode } from "../codes/store.server.ts";
-import type { User } from "../users.server.ts";
+import { fingerprint, type User } from "../users.server.ts";
 import { issueTicket } from "./tickets.server.ts";
 
 /**
@@ -13,7 +13,7 @@ import { issueTicket } from "./tickets.server.ts";
  */
 export async function startSignIn(user: User, next = request.query.next): Promise<true> {
   if (!(await requiresCode(user.email))) return signIn(user);
-  await issueTicket("code", user.email);
+  await issueTicket("code", `${fingerprint(user.hash)} ${user.email}`);
   throw redirect(code.href({}, { query: { next } }));
 }
 
