@@ -3,4 +3,4 @@ export type { BuildRegistry, PageViews, StubUse } from "./build-registry.ts";
 export { namesServerOnlyUrl } from "./dev-url-guard.ts";
 export { isServerModule, ProjectError } from "./modules/index.ts";
 export { compileStep } from "./plugin.ts";
-export { missingImportError, packageFolder, readPackageJson } from "./rules/index.ts";
+export { missingExportError, missingImportError, packageFolder, readPackageJson } from "./rules/index.ts";

@@ -85,6 +85,38 @@ describe("explainViteError", () => {
     }
   });
 
+  const missing = (specifier: string, name: string) =>
+    explainViteError(
+      { message: `[vite] The requested module '${specifier}' does not provide an export named '${name}'` },
+      root,
+    );
+
+  it("reports a name that a package does not export, with its location in the module that imports it", () => {
+    write(
+      "src/a.ts",
+      'import { type int, open } from "installed";\nimport type { int as i } from "installed";\nimport { int as other } from "more";\n',
+    );
+    write(
+      "src/lib/b.tsx",
+      'import { open } from "installed";\nimport run, {\n  open as o,\n  int,\n} from "installed";\n',
+    );
+    expect(missing("installed", "int")).toMatchObject({
+      message:
+        '"installed" exports no value int. If int is a type, write `type int` in the import. Otherwise correct the name.',
+      loc: { file: file("src/lib/b.tsx"), line: 4, column: 2 },
+    });
+    expect(missing("installed", "default")).toMatchObject({
+      message: '"installed" has no default export. Import what it exports by name.',
+      loc: { file: file("src/lib/b.tsx"), line: 2, column: 7 },
+    });
+  });
+
+  it("reports such a name without a location if no module of the application imports it", () => {
+    const error = missing("installed", "nothing");
+    expect(error?.message).toContain('"installed" exports no value nothing.');
+    expect(error).not.toHaveProperty("loc");
+  });
+
   it("returns nothing for another error", () => {
     expect(explainViteError({ message: "Disk full" }, root)).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { missingImportError, ProjectError } from "../../compile/index.ts";
+import { missingExportError, missingImportError, ProjectError } from "../../compile/index.ts";
 import { readIfExists } from "../project/index.ts";
 
 /**
@@ -11,7 +11,12 @@ import { readIfExists } from "../project/index.ts";
  * @returns `undefined` for an error that this function does not know
  */
 export function explainViteError(error: ViteError, root: string): Error | undefined {
-  return explainMissingImport(error, root) ?? explainTsconfigError(error, root) ?? explainPackageError(error, root);
+  return (
+    explainMissingImport(error, root) ??
+    explainMissingExport(error, root) ??
+    explainTsconfigError(error, root) ??
+    explainPackageError(error, root)
+  );
 }
 
 /** How Vite reports a missing file or package: its runner, twice, its build, and its transformation of browser modules. */
@@ -62,6 +67,15 @@ function messageImport(error: ViteError): MissingImport | undefined {
 function styleSheetImport({ message, id }: ViteError): MissingImport | undefined {
   const specifier = MISSING_IN_STYLE_SHEET.exec(stripVTControlCharacters(message))?.groups?.specifier;
   return specifier !== undefined && typeof id === "string" ? { specifier, importer: id.split("?")[0] } : undefined;
+}
+
+/** How the runner of Vite reports a name that a package does not export. Often no frame of the stack is in the importer. */
+const MISSING_EXPORT =
+  /^\[vite\] The requested module '(?<specifier>.+)' does not provide an export named '(?<name>.+)'$/;
+
+function explainMissingExport({ message }: ViteError, root: string): ReturnType<typeof missingExportError> | undefined {
+  const { specifier, name } = MISSING_EXPORT.exec(message)?.groups ?? {};
+  return specifier && name ? missingExportError(specifier, name, root) : undefined;
 }
 
 const NOT_FOUND = /Tsconfig not found (?<base>\S+)/;

@@ -142,7 +142,7 @@ describe("a declaration is rejected", () => {
     [
       "when it is not exported",
       `${IMPORT}const «a = server(() => 1);`,
-      /"a" is not exported, so the application cannot use it\. Write `export const name/,
+      /"a" is not exported, so the application cannot use it\. Write `export const a = server\(…\)`\.$/,
     ],
     [
       "when it is exported as a type only",

@@ -178,7 +178,8 @@ function readDeclaration(
   const reject = (message: string, at: SourceRange): never => {
     throw new CompileError(message, source, at);
   };
-  const fix = `Write \`export const ${kind === "view" ? "Name" : "name"} = ${kind}(…)\`.`;
+  const fixFor = (name: string) => `Write \`export const ${name} = ${kind}(…)\`.`;
+  const fix = fixFor(kind === "view" ? "Name" : "name");
   const unnamed = `${kind}() needs a name, but a default export has none. ${fix}`;
   if (position === undefined) {
     return scope.isModule
@@ -197,7 +198,7 @@ function readDeclaration(
   const local = node.id.name;
   const [entry, second] = exportsOfLocal(exports, local);
   if (entry === undefined) {
-    return reject(`"${local}" is not exported, so the application cannot use it. ${fix}`, node.id);
+    return reject(`"${local}" is not exported, so the application cannot use it. ${fixFor(local)}`, node.id);
   }
   if (second !== undefined && kind !== "view") {
     return reject(

@@ -69,10 +69,42 @@ test.each([
   ["onUnmount", "on_unmount", "tsweb/browser"],
   ["sendFile", "send_file", "tsweb"],
   ["notFound", "NotFound", "tsweb"],
+  ["cookies", "request", "tsweb"],
+  ["revalidatePath", "revalidate", "tsweb"],
+  ["useOptimistic", "optimistic", "tsweb/browser"],
+  ["useActionState", "form", "tsweb"],
+  ["useActionState", "form", "tsweb/browser"],
 ])("%s is rejected with the name that tsweb has for it, which is %s", async (name, known, entryPoint) => {
   expect(await messageOf("src/a.tsx", `import { «${name} } from "${entryPoint}";`)).toBe(
     `"${entryPoint}" does not export ${name}. Import ${known} from "${entryPoint}".`,
   );
+});
+
+describe("a name that neither exports, and that is used as a value, is rejected with a similar name", () => {
+  test.each([
+    [
+      'import { «revalidat } from "tsweb";\nrevalidat("/");',
+      '"tsweb" exports no value revalidat. Did you mean revalidate?',
+    ],
+    [
+      'import { type int, «navigate as go } from "tsweb";\ngo("/");',
+      '"tsweb" exports no value navigate. Correct the name, or import it from another package.',
+    ],
+    [
+      'import { «Latr } from "tsweb";\nexport const a = () => <Latr>a</Latr>;',
+      '"tsweb" exports no value Latr. Did you mean Later?',
+    ],
+    ['import { «stat } from "tsweb/browser";\nstat({});', '"tsweb/browser" exports no value stat. Did you mean state?'],
+  ])("%s", async (text, message) => {
+    expect(await messageOf("src/a.tsx", text)).toBe(message);
+  });
+});
+
+test("a view in a server module is reported as such, whatever the module imports from tsweb", async () => {
+  const text =
+    'import { form, session } from "tsweb";\nimport { view } from "tsweb/browser";\n' +
+    "export const A = «view(() => null);\nform(session);";
+  expect(await messageOf("src/a.server.tsx", text)).toMatch(/^view\(\) cannot be used in a server module/);
 });
 
 describe("an import is accepted", () => {
@@ -87,6 +119,7 @@ describe("an import is accepted", () => {
   test.each([
     'import type { session } from "tsweb/browser";',
     'import { type session } from "tsweb/browser";',
+    'import { Call, int } from "tsweb"; let a: Call<int>;',
     'import { session } from "tsweb-more";',
     'import { other as session } from "tsweb/browser";',
     'import session from "tsweb/browser";',

@@ -1,6 +1,8 @@
 import type { ESTree } from "vite";
+import { closestName } from "../../text/index.ts";
 import type { ModuleFacts } from "../modules/index.ts";
 import { CompileError, specifierName } from "../syntax/index.ts";
+import { usedValues } from "./imports.ts";
 
 /** The values that only `tsweb/browser` exports. Types are not listed: the type checker reports those. */
 const BROWSER_ONLY: ReadonlySet<string> = new Set([
@@ -64,20 +66,32 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   useState: "state",
   useEffect: "on_mount",
   useSession: "session",
+  useOptimistic: "optimistic",
+  useActionState: "form",
+  Suspense: "Later",
   notFound: "NotFound",
+  cookies: "request",
+  headers: "request",
+  revalidatePath: "revalidate",
+  revalidateTag: "revalidate",
 };
 
 /**
- * Rejects an import from the wrong one of the two entry points, `tsweb` and `tsweb/browser`. At run time the name
- * would be undefined, and the error would occur where it is used.
+ * Rejects an import from the wrong one of the two entry points, `tsweb` and `tsweb/browser`, and of a name that neither
+ * exports. At run time the name would be undefined where it is used, or the error would have no location.
+ *
+ * Errs towards silence: an unknown name that is used as a type only may be one.
  *
  * @throws CompileError at the import specifier
  */
 export function checkEntryPoints({ program, source, isServerModule }: ModuleFacts): void {
   const imports = valueImports(program);
-  const declaresViews = imports.some(({ name, from }) => name === "view" && from === "tsweb/browser");
+  const declaresViews =
+    !isServerModule && imports.some(({ name, from }) => name === "view" && from === "tsweb/browser");
   for (const { name, from, specifier } of imports) {
-    const problem = importProblem(name, from, { declaresViews, isServerModule });
+    const problem =
+      importProblem(name, from, { declaresViews, isServerModule }) ??
+      (isKnown(name) || !usedValues(program).has(specifier.local.name) ? undefined : unknownNameMessage(name, from));
     if (problem) throw new CompileError(problem, source, specifier);
   }
 }
@@ -103,7 +117,7 @@ function valueImports(program: ESTree.Program): ValueImport[] {
 
 interface ImporterKind {
   readonly isServerModule: boolean;
-  /** Whether the module imports `view`, so that browsers load it. */
+  /** Whether the module imports `view` and is no server module, so that browsers load it. */
   readonly declaresViews: boolean;
 }
 
@@ -145,12 +159,23 @@ function unknownNameProblem(name: string, from: string): string | undefined {
   const inSnakeCase = name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const known = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : inSnakeCase;
   if (known === undefined || known === name) return undefined;
-  const entryPoint = BROWSER_ONLY.has(known)
-    ? "tsweb/browser"
-    : Object.hasOwn(SERVER_ONLY, known)
-      ? "tsweb"
-      : undefined;
-  return entryPoint && `"${from}" does not export ${name}. Import ${known} from "${entryPoint}".`;
+  if (!isKnown(known)) return undefined;
+  const entryPoint = namesOf(from).includes(known) ? from : from === "tsweb" ? "tsweb/browser" : "tsweb";
+  return `"${from}" does not export ${name}. Import ${known} from "${entryPoint}".`;
+}
+
+function isKnown(name: string): boolean {
+  return [...namesOf("tsweb"), ...namesOf("tsweb/browser")].includes(name);
+}
+
+/** Returns the values that an entry point exports. */
+function namesOf(entryPoint: string): string[] {
+  return [...(entryPoint === "tsweb" ? Object.keys(SERVER_ONLY) : BROWSER_ONLY), ...SHARED];
+}
+
+function unknownNameMessage(name: string, from: string): string {
+  const meant = closestName(name, namesOf(from));
+  return `"${from}" exports no value ${name}. ${meant ? `Did you mean ${meant}?` : "Correct the name, or import it from another package."}`;
 }
 
 /**

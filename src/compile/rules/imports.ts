@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import type { ESTree } from "vite";
 import { closestName } from "../../text/index.ts";
 import { type ModuleFacts, type ModuleResolver, ProjectError, relativePath } from "../modules/index.ts";
@@ -7,6 +7,7 @@ import {
   CompileError,
   findModuleReferences,
   isScript,
+  type ModuleReference,
   parse,
   readScopes,
   type SourceFile,
@@ -82,7 +83,7 @@ function missingExportMessage(
 }
 
 /** Returns the identifiers of a module that are used as values, whatever they refer to. */
-function usedValues(program: ESTree.Program): ReadonlySet<string> {
+export function usedValues(program: ESTree.Program): ReadonlySet<string> {
   const names = new Set<string>();
   walk(program, (node) => {
     if (node.type === "ImportDeclaration" || node.type === "ExportSpecifier") return false; // an export may be a type
@@ -111,6 +112,28 @@ export function missingImportError(specifier: string, importer: string, root: st
   return new CompileError(message, source, { start, end: start + specifier.length + 2 }); // with its quotes
 }
 
+/**
+ * Returns the error about an import of a name that a package does not export, with its location in the first module below
+ * `src/` that has this import; without one, the error has no location.
+ */
+export function missingExportError(specifier: string, name: string, root: string): CompileError | ProjectError {
+  const message =
+    name === "default"
+      ? `"${specifier}" has no default export. Import what it exports by name.`
+      : `"${specifier}" exports no value ${name}. If ${name} is a type, write \`type ${name}\` in the import. Otherwise correct the name.`;
+  const folder = join(root, "src");
+  const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+  for (const entry of entries) {
+    const source = isScript(entry.name) ? readSource(join(entry.parentPath, entry.name)) : undefined;
+    if (!source?.code.includes(specifier)) continue;
+    const references = referencesIn(source).filter((each) => each.specifier === specifier && !each.isType);
+    const names = references.flatMap((each) => each.names);
+    const imported = names.find((each) => each.name === name && !each.isType);
+    if (imported) return new CompileError(message, source, imported.at);
+  }
+  return new ProjectError(message);
+}
+
 function readSource(file: string): SourceFile | undefined {
   try {
     return { file, code: readFileSync(file, "utf8") };
@@ -120,12 +143,15 @@ function readSource(file: string): SourceFile | undefined {
 }
 
 function referenceStart(specifier: string, source: SourceFile): number | undefined {
-  if (!isScript(source.file)) return undefined;
+  return referencesIn(source).find((reference) => reference.specifier === specifier)?.at.start;
+}
+
+function referencesIn(source: SourceFile): ModuleReference[] {
+  if (!isScript(source.file)) return [];
   try {
-    const references = findModuleReferences(readScopes(parse(source)));
-    return references.find((reference) => reference.specifier === specifier)?.at.start;
+    return findModuleReferences(readScopes(parse(source)));
   } catch (error) {
-    if (error instanceof CompileError) return undefined; // it was edited since, and has a syntax error now
+    if (error instanceof CompileError) return []; // it was edited since, and has a syntax error now
     throw error;
   }
 }

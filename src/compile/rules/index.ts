@@ -38,7 +38,7 @@ import { timeLimitWarnings } from "./time-limits.ts";
 import { checkAsyncViews, checkInteractiveComponents, checkViewCalls } from "./views.ts";
 
 export { serverNameMessage } from "./entry-points.ts";
-export { missingImportError, missingImportMessage } from "./imports.ts";
+export { missingExportError, missingImportError, missingImportMessage } from "./imports.ts";
 export { isNodeModule, nodeBuiltinMessage } from "./node-apis.ts";
 export { checkPreactCopies, packageFolder, readPackageJson, rejectReact } from "./react-packages.ts";
 export type { DefinedGlobals, ExposedVariables, PackageResolver, ViteRuleResolver } from "./rule.ts";

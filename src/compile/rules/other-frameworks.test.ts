@@ -91,7 +91,9 @@ describe("a function that Preact does not have", () => {
 
 describe("a module of Next.js", () => {
   test.each([
-    ["next/link", /Write `<a href="\/…">`\.$/],
+    ["next/link", /Write `<a href="\/…">`, or `<a href=\{user\.href\(\{ id \}\)\}>`/],
+    ["next/server", /`route\("GET \/…", …\)`.*`before` of new App\.$/],
+    ["next/cache", /use `revalidate` of "tsweb"\.$/],
     ["next/image.js", /Write `<img>`/],
     ["next/navigation", /`redirect`, `NotFound` and `request`/],
     ["next/headers", /`request\.set_cookie`/],

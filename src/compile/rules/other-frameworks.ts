@@ -26,7 +26,8 @@ const NOT_IN_PREACT: Readonly<Record<string, string>> = {
   useActionState: FORM_HANDLE,
   useFormState: FORM_HANDLE,
   useFormStatus: FORM_HANDLE,
-  useOptimistic: "Set the state before the call, and set it back if the call fails.",
+  useOptimistic:
+    'Call `optimistic` of "tsweb/browser" for a live query. Otherwise set the state before the call, and set it back if the call fails.',
 };
 
 const HOOKS: ReadonlySet<string> = new Set([
@@ -45,24 +46,31 @@ const HOOKS: ReadonlySet<string> = new Set([
 
 /** What replaces the modules of Next.js, which work in Next.js only. */
 const NEXT_MODULES: Readonly<Record<string, string>> = {
-  link: 'Write `<a href="/…">`.',
+  link: 'Write `<a href="/…">`, or `<a href={user.href({ id })}>` for the page `user`.',
   image: "Write `<img>`, with the file imported or in `public`.",
   navigation: 'Use `redirect`, `NotFound` and `request` of "tsweb" on the server, and `location` in views.',
   router: 'Use `redirect` and `request` of "tsweb" on the server, and `location` in views.',
   headers: 'Use `request.headers`, `request.cookies` and `request.set_cookie` of "tsweb".',
-  server: 'Declare a route with `route("GET /…", …)` of "tsweb", and return a `Response`.',
-  cache: "Remove it: pages are rendered at each request.",
+  server:
+    'Declare a route with `route("GET /…", …)` of "tsweb", and return a `Response`. For middleware, set `before` of new App.',
+  cache:
+    'Pages are rendered at each request, unless they have the option `cache`. For those, use `revalidate` of "tsweb".',
   head: 'Use `Head` of "tsweb".',
   script: "Write `<script src>`.",
   dynamic: "Use `import()` in an event handler or in `on_mount`.",
 };
 
+const LOAD = "Load the data in the function of the page, which can be async.";
+const STATIC =
+  "Remove it: a page is rendered at each request, for every value of its parameters. To render it in the build, write " +
+  '`page("/…/:id", { static: true, params: () => [{ id: "1" }] }, …)`.';
+
 /** The functions that Next.js calls by their names. */
 const NEXT_EXPORTS: Readonly<Record<string, string>> = {
-  getServerSideProps: "Load the data in the function of the page, which can be async.",
-  getStaticProps: "Load the data in the function of the page, which can be async.",
-  getStaticPaths: "Remove it: a page is rendered at each request, for every value of its parameters.",
-  generateStaticParams: "Remove it: a page is rendered at each request, for every value of its parameters.",
+  getServerSideProps: LOAD,
+  getStaticProps: LOAD,
+  getStaticPaths: STATIC,
+  generateStaticParams: STATIC,
 };
 
 /**

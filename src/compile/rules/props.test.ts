@@ -59,9 +59,21 @@ describe("a function as a prop of a view in a page", () => {
     expect(error.message).toMatch(/^The view "\w+" has a function as its prop (?:onPick|pick)\. .*JSON.* Declare the/);
   });
 
+  test.each(["const A = () => <Picker «pick={load} />;", "const A = () => <Picker «pick={data.load} />;"])(
+    "is rejected with where the view imports it from if it is a server function: %s",
+    async (code) => {
+      const error = await compileErrorOf(() => checkFunctions(code));
+      expect(error.message).toBe(
+        'The view "Picker" has a function as its prop pick. Its props are sent to the browser as JSON, which has no functions. ' +
+          'Import the server function in the module of the view: `import { load } from "./data.server.ts"`.',
+      );
+      expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(HEAD + code).location });
+    },
+  );
+
   test.each([
-    "const A = () => <Plain onPick={save} />;",
-    "const A = () => <Picker names={names} first={names[0]} made={made} load={load} from={missing} />;",
+    "const A = () => <Plain onPick={save} load={load} />;",
+    "const A = () => <Picker names={names} first={names[0]} made={made} from={missing} />;",
     "const A = () => <Picker name={run()} all={names.map((name) => name)} {...{ pick: save }} />;",
     "const A = () => <Picker key={save} ref={() => {}} title='a' isOpen />;",
     "const A = () => <p onClick={save} />;",

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { closestName } from "../../text/index.ts";
 import {
   attributesOf,
@@ -32,30 +33,40 @@ const NOT_PROPS: ReadonlySet<string> = new Set(["key", "ref"]);
  */
 export async function checkViewProps(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (!facts.isServerModule) return;
-  const isFunction = async (value: Node, scope: Scope) => {
-    if (isFunctionValue(value, scope)) return true;
+  const fixFor = async (value: Node, scope: Scope, view: ResolvedExport) => {
+    if (isFunctionValue(value, scope)) return DECLARE_IT;
     const imported = importedNameOf(value, scope);
     const origin = imported && (await resolveImported(imported, facts, resolver));
+    if (origin?.serverFunction) return importFix(origin, view);
     const exported = origin && exportedValue(origin);
-    return exported !== undefined && isFunctionNode(exported);
+    return exported && isFunctionNode(exported) ? DECLARE_IT : undefined;
   };
   for (const { element, component, scope } of importedElements(facts.scopes)) {
     const props = attributesOf(element).filter(({ name }) => !NOT_PROPS.has(name));
-    const view = props.length > 0 ? (await resolveImported(component, facts, resolver))?.view : undefined;
-    for (const { name, value, at } of view ? props : []) {
+    const origin = props.length > 0 ? await resolveImported(component, facts, resolver) : undefined;
+    if (!origin?.view) continue;
+    for (const { name, value, at } of props) {
       for (const possibleValue of value ? possibleValues(value) : []) {
-        if (view && (await isFunction(possibleValue, scope)))
-          throw new CompileError(functionMessage(view.name, name), facts.source, at);
+        const fix = await fixFor(possibleValue, scope, origin);
+        if (fix !== undefined) throw new CompileError(functionMessage(origin.view.name, name, fix), facts.source, at);
       }
     }
   }
 }
 
-function functionMessage(view: string, prop: string): string {
+const DECLARE_IT =
+  "Declare the function in the module of the view. If it needs the server, wrap it in server() in a server module, and " +
+  "import it in the view.";
+
+function importFix({ name, facts }: ResolvedExport, view: ResolvedExport): string {
+  const path = posix.relative(posix.dirname(view.facts.source.file), facts.source.file).replace(/^(?!\.)/, "./");
+  return `Import the server function in the module of the view: \`import { ${name} } from "${path}"\`.`;
+}
+
+function functionMessage(view: string, prop: string, fix: string): string {
   return (
     `The view "${view}" has a function as its prop ${prop}. Its props are sent to the browser as JSON, which has no ` +
-    "functions. Declare the function in the module of the view. If it needs the server, wrap it in server() in a server " +
-    "module, and import it in the view."
+    `functions. ${fix}`
   );
 }
 

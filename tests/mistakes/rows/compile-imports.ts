@@ -144,6 +144,13 @@ const entryPoints: readonly Mistake[] = [
     "Import state from",
   ),
   row(
+    "imports revalidatePath from tsweb",
+    [{ file: PAGES, from: PAGE_IMPORT, to: `${PAGE_IMPORT}\nimport { revalidatePath } from "tsweb";` }],
+    `${PAGES}:2:10`,
+    "does not export revalidatePath",
+    "Import revalidate from",
+  ),
+  row(
     "writes onMount for on_mount",
     [fromBrowser("onMount")],
     `${VIEW}:1:10`,

@@ -141,7 +141,7 @@ const pages: readonly Mistake[] = [
     [{ file: VIEW, from: "export const GuestBook", to: "const GuestBook" }],
     `${VIEW}:4:7`,
     '"GuestBook" is not exported',
-    "export const Name = view",
+    "export const GuestBook = view",
   ),
   row(
     "gives two functions one name",
