@@ -3,11 +3,16 @@ import { ContextKey, currentContext } from "../http/index.ts";
 import { createConsoleLogger } from "../logging/index.ts";
 import { AppBus } from "./app-bus.ts";
 
+const NO_APP_FIX =
+  "In a script, import src/app.ts, set WEB_BUS_URL and WEB_AUTH_SECRET as for the server, and end with await app.close(). Or call " +
+  "a function of the running application with tsweb/client.";
 const PUBLISH_FIX = "Call app.publish(name, data) of the application that the message is for";
 const FIXES: Readonly<Record<string, string>> = {
   listen: "Pass the application whose messages it receives: listen(name, { app })",
   revalidate: "Call it in a request of the application whose page it is",
 };
+
+const log = createConsoleLogger();
 
 /** The applications of a process, and the bus that `realtime.use_bus` has installed for all of them. */
 class AppRegistry {
@@ -20,8 +25,9 @@ class AppRegistry {
    * The bus while no application is open: before the first one a bus in memory, then that of the application that was
    * closed last, which rejects every use.
    */
-  #fallbackBus = new AppBus({ busUrl: undefined, busNamespace: "", log: createConsoleLogger(), fingerprints: [] });
+  #fallbackBus = new AppBus({ busUrl: undefined, busNamespace: "", log, fingerprints: [] });
   #installedBus: Bus | null = null;
+  #hasWarned = false;
   /** Whether this process is a development server, which makes a new App after every edit. */
   #isDevelopment = false;
 
@@ -66,6 +72,10 @@ class AppRegistry {
         `${caller} was called outside a request, and this process has ${this.#apps.size} applications. ` +
           `${FIXES[caller] ?? PUBLISH_FIX}, or close the other applications.`,
       );
+    }
+    if (this.#waiting && !this.#installedBus && !this.#hasWarned) {
+      this.#hasWarned = true;
+      log.warn({ fix: NO_APP_FIX }, `${caller} was called in a process without an application, so it reaches no page.`);
     }
     const [onlyApp = this.#fallbackBus] = this.#apps;
     return onlyApp;
