@@ -3,14 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import inspector from "node:inspector";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import {
-  createServer,
-  defaultExternalConditions,
-  type InlineConfig,
-  normalizePath,
-  type Plugin,
-  type PluginOption,
-} from "vite";
+import { createServer, defaultExternalConditions, type InlineConfig, normalizePath, type Plugin } from "vite";
 import { listenOn } from "../../adapters/index.ts";
 import { compileStep } from "../../compile/index.ts";
 import { type Config, loadConfig, unreportedMisspellings, unusedVariables } from "../../config/index.ts";
@@ -75,17 +68,17 @@ export async function dev(root: string): Promise<void> {
   const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
   const edits = new EventEmitter();
   const versions = new EditVersions(edits);
-  const compile = compileStep({ entry });
+  const { plugins, registry } = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
+  const log = (message: string) => console.error(message);
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
-  const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
+  const errors = new ErrorLog(normalizePath(root), log);
   edits.on("all", () => errors.handleEdit());
   const unserved = new UnservedRequests(edits, errors, (message) => console.error(`\n${message}\n`));
   const unpublished = new UnpublishedChanges(edits, errors, root);
   const maps = new ServedSourceMaps();
   const restarts = new Restarts();
   const pageChecks = new PageChecks({ maps, currentEdits: () => versions.current });
-  const shared = { root, entry, envFiles, edits, errors, maps, restarts, violations, pageChecks };
   const viteConfig: InlineConfig = {
     root,
     appType: "custom",
@@ -93,7 +86,28 @@ export async function dev(root: string): Promise<void> {
     envPrefix: [],
     build: { assetsInlineLimit: 0 }, // as in the build
     server: { middlewareMode: true, ws: { server: upgrades } },
-    plugins: [fixedOptions(), compile.plugins, developmentPlugins({ ...shared, reload: () => reload() })],
+    plugins: [
+      fixedOptions(),
+      plugins,
+      scanViews(entry),
+      emptyStyleSheets(),
+      developmentScripts(),
+      adaptViteClient(),
+      violations.plugin(),
+      completeEdits({ root, envFiles, restarts }),
+      restartWithConfig({ envFiles, restarts, log }),
+      checkPackageOptions(root, log),
+      runModules({ reload: () => reload(), printError: (error, event) => errors.print(error, event) }),
+      resolveBundles(),
+      retryFailedResolves(),
+      rejectMissingAssets(),
+      reportEdits(edits, envFiles),
+      logViteErrors({ errors, reload: () => reload() }),
+      browserErrors(errors, maps),
+      pageChecks.plugin(),
+      reloadLatePages(),
+      explainOverlayErrors(edits),
+    ],
   };
   const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
@@ -101,7 +115,6 @@ export async function dev(root: string): Promise<void> {
   const reload = reloadAfterEdits(loader, { vite, errors, edits, versions, maps });
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
-  const { registry } = compile;
   const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved, unpublished };
   const app: DevApp = { vite, entry, registry, config, buildTool, ...parts };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
@@ -131,56 +144,6 @@ function fixedOptions(): Plugin {
   // EnvFiles reads the files of variables.
   const options = { base: DEV_BASE, envDir: false, server: { cors: false } } as const;
   return fixOptions(options, (message) => console.error(`\n  ${message}`));
-}
-
-/** What the plugins of the development server share. */
-interface PluginParts {
-  readonly root: string;
-  readonly entry: string;
-  readonly envFiles: EnvFiles;
-  readonly edits: EventEmitter;
-  readonly errors: ErrorLog;
-  readonly maps: ServedSourceMaps;
-  readonly restarts: Restarts;
-  readonly violations: PolicyViolations;
-  readonly pageChecks: PageChecks;
-  readonly reload: () => Promise<boolean>;
-}
-
-/** Returns the plugins of the development server, in the order in which Vite calls their hooks. */
-function developmentPlugins({
-  root,
-  entry,
-  envFiles,
-  edits,
-  errors,
-  maps,
-  restarts,
-  violations,
-  pageChecks,
-  reload,
-}: PluginParts): PluginOption[] {
-  const log = (message: string) => console.error(message);
-  return [
-    scanViews(entry),
-    emptyStyleSheets(),
-    developmentScripts(),
-    adaptViteClient(),
-    violations.plugin(),
-    completeEdits({ root, envFiles, restarts }),
-    restartWithConfig({ envFiles, restarts, log }),
-    checkPackageOptions(root, log),
-    runModules({ reload, printError: (error, event) => errors.print(error, event) }),
-    resolveBundles(),
-    retryFailedResolves(),
-    rejectMissingAssets(),
-    reportEdits(edits, envFiles),
-    logViteErrors({ errors, reload }),
-    browserErrors(errors, maps),
-    pageChecks.plugin(),
-    reloadLatePages(),
-    explainOverlayErrors(edits),
-  ];
 }
 
 /** Prints the address of the server, and what the project should know at the start. */
