@@ -20,7 +20,7 @@ import type { BuildRecorder } from "./build-registry.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { hotUpdate } from "./hot-update.ts";
 import {
-  ApplicationSource,
+  applicationModule,
   ModuleCache,
   readWritten,
   resolveImport,
@@ -35,7 +35,9 @@ import {
   realPath,
   reExportedStubs,
   relativePath,
+  type ServedFunctions,
   ServerOnlyError,
+  servedFunctions,
   serverOnlyFile,
   serverOnlyMessage,
 } from "./modules/index.ts";
@@ -74,7 +76,6 @@ export class Compiler {
   private readonly options: CompileOptions;
   private readonly recorder: BuildRecorder;
   private modules = new ModuleCache("/");
-  private application = new ApplicationSource(this.modules);
   private readonly warnings = new ShownWarnings();
   private isDev = false;
   /** Builds only: in development, checks see all elements. Another plugin may compile JSX for another library. */
@@ -125,7 +126,6 @@ export class Compiler {
     // The build of the browser's files follows that of the server, and uses what that has read.
     if (resolved.command === "serve" || this.modules.root !== root)
       this.modules = new ModuleCache(root, { isNotified: true });
-    this.application = new ApplicationSource(this.modules, this.options.entry);
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
     this.hasTemplates = !this.isDev && !this.isTest && resolved.oxc !== false;
@@ -261,8 +261,7 @@ export class Compiler {
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
     let reading: ReturnType<typeof readBrowserImports> | undefined;
-    const readImports = () =>
-      (reading ??= readBrowserImports(facts, resolver, () => this.application.served(resolver)));
+    const readImports = () => (reading ??= readBrowserImports(facts, resolver, () => this.served(resolver)));
     await this.check(context, facts, { ...this.ruleResolver(resolver, "browser"), readImports });
     const imports = await readImports();
     this.recorder.recordBrowserModule(file, imports.stubs);
@@ -271,7 +270,7 @@ export class Compiler {
   }
 
   private async compileForServer(context: HookContext, code: string, file: string): Promise<Compiled | undefined> {
-    const isEntry = file === this.application.entry();
+    const isEntry = file === this.entry();
     const mayBeIgnored = !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file);
     if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
@@ -291,6 +290,19 @@ export class Compiler {
     });
   }
 
+  /** Returns the application's module as an absolute path. */
+  private entry(): string | undefined {
+    return this.modules.remember("entry", () => applicationModule(this.modules.root, this.options.entry));
+  }
+
+  /** Returns which server functions the application serves. Its own errors are reported when it is compiled. */
+  private served(resolver: ViteResolver): Promise<ServedFunctions | undefined> {
+    return this.modules.remember(`served ${resolver.environment}`, async () => {
+      const entry = await resolver.read(this.entry());
+      return entry && servedFunctions(entry, resolver);
+    });
+  }
+
   /** Returns what rules know of the project. */
   private ruleResolver(resolver: ViteResolver, side: ViteRuleResolver["side"]): ViteRuleResolver {
     return {
@@ -301,7 +313,7 @@ export class Compiler {
       defined: this.defined,
       exposed: this.exposed,
       client: side === "server" ? this.client : undefined,
-      application: () => resolver.read(this.application.entry()),
+      application: () => resolver.read(this.entry()),
       remember: (key, compute) => this.modules.remember(`${key} ${resolver.environment}`, compute),
       readImports: async () => undefined,
     };

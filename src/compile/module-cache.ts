@@ -3,13 +3,7 @@ import { readFile } from "node:fs/promises";
 import { posix } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { normalizePath, type Rolldown } from "vite";
-import {
-  type ModuleFacts,
-  type ModuleResolver,
-  readModule,
-  type ServedFunctions,
-  servedFunctions,
-} from "./modules/index.ts";
+import { type ModuleFacts, type ModuleResolver, readModule } from "./modules/index.ts";
 import type { PackageResolver } from "./rules/index.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
 
@@ -280,31 +274,6 @@ function statsIfRecent(file: string): Stats | undefined {
     return stats.isFile() && Math.abs(Date.now() - stats.mtimeMs) < WRITE_MS ? stats : undefined;
   } catch {
     return undefined; // the caller reports a file that it cannot read
-  }
-}
-
-/** What the source of the application's module shows. Each part is read once for all modules that are compiled. */
-export class ApplicationSource {
-  private readonly modules: ModuleCache;
-  private readonly file: string | undefined;
-
-  /** @param file the application's module, absolute or relative to the root */
-  constructor(modules: ModuleCache, file?: string) {
-    this.modules = modules;
-    this.file = file;
-  }
-
-  /** Returns the application's module as an absolute path. */
-  entry(): string | undefined {
-    return this.modules.remember("entry", () => applicationModule(this.modules.root, this.file));
-  }
-
-  /** Returns which server functions the application serves. Its own errors are reported when it is compiled. */
-  served(resolver: ViteResolver): Promise<ServedFunctions | undefined> {
-    return this.modules.remember(`served ${resolver.environment}`, async () => {
-      const entry = await resolver.read(this.entry());
-      return entry && servedFunctions(entry, resolver);
-    });
   }
 }
 

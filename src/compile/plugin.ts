@@ -13,11 +13,6 @@ import { isInNodeModules, stripQuery } from "./syntax/index.ts";
 import { tsconfigPaths } from "./tsconfig-paths.ts";
 import { isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
 
-/** The plugin of the compile step. Its `api` is the registry of what it has compiled. */
-export interface CompilePlugin extends Plugin<BuildRegistry> {
-  readonly api: BuildRegistry;
-}
-
 /**
  * Returns the Vite plugins of tsweb. `tsweb dev` and `tsweb build` add them by themselves; add them to the
  * configuration of Vitest. In the browser, server modules are replaced by stubs. On the server, each
@@ -74,7 +69,7 @@ export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegist
 }
 
 /** @param workers creates the plugins of web workers: Vite bundles those without the other plugins */
-function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: () => Plugin[]): CompilePlugin {
+function compilePlugin(compiler: Compiler, recorder: BuildRecorder, workers?: () => Plugin[]): Plugin<BuildRegistry> {
   const hooks = {
     name: PLUGIN_NAME,
     resolveId: {
