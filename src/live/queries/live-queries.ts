@@ -1,7 +1,7 @@
 import { type BodyProducer, type BodySink, type RequestContext, runOutsideRequests } from "../../http/index.ts";
 import type { QueryHub } from "./query-channels.ts";
 import { QueryConnection, type QueryInput, readQueries } from "./query-connection.ts";
-import { type QueryHost, receiverError, runForSession, runShared } from "./query-run.ts";
+import { type QueryHost, receiverError, runQuery } from "./query-run.ts";
 import { QueryRuns } from "./query-runs.ts";
 
 /** The queries of a live request, whose tokens were verified. */
@@ -23,7 +23,7 @@ export class LiveQueries {
       host,
       hub,
       runner: {
-        run: (call, session) => (session === undefined ? runShared(call, host) : runForSession(call, host, session)),
+        run: (call, session) => runQuery(call, host, session),
         describe: (cause, call) => receiverError(cause, call, host),
       },
     });

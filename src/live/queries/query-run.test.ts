@@ -12,7 +12,9 @@ import { currentSession, session, type VerifiedSession } from "../../session/ind
 import { channel, listen, presence, publish } from "../index.ts";
 import type { QueryCall } from "./definition.ts";
 import { queryOf } from "./query.ts";
-import { type QueryHost, receiverError, runForSession, runShared } from "./query-run.ts";
+import { type QueryHost, receiverError, runQuery } from "./query-run.ts";
+
+const runShared = (call: QueryCall, host: QueryHost) => runQuery(call, host, undefined);
 
 const { log, lines } = recordedLog();
 const host: QueryHost = {
@@ -242,16 +244,16 @@ describe("a shared run that reads the session", () => {
 describe("a run for one sign-in", () => {
   it("reads the session of its receivers, not that of the request in which it is started [QUERY-15]", async () => {
     const call = callOf(() => [session.user()?.sub ?? null, session.require().sub]);
-    const outcome = await runWithCookie(signInCookie("bob"), () => runForSession(call, host, sessionOf("alice")));
+    const outcome = await runWithCookie(signInCookie("bob"), () => runQuery(call, host, sessionOf("alice")));
     expect(outcome).toEqual({ kind: "value", json: '["alice","alice"]' });
   });
 
   it("is that of a signed-out client with null", async () => {
     const call = callOf(() => session.user());
-    const outcome = await runWithCookie(signInCookie("bob"), () => runForSession(call, host, null));
+    const outcome = await runWithCookie(signInCookie("bob"), () => runQuery(call, host, null));
     expect(outcome).toEqual({ kind: "value", json: "null" });
     expect(
-      await runForSession(
+      await runQuery(
         callOf(() => session.require()),
         host,
         null,
@@ -268,7 +270,7 @@ describe("a run for one sign-in", () => {
       return session.user()?.sub;
     });
     const names = Array.from({ length: 20 }, (_, at) => `user ${at}`);
-    const outcomes = await Promise.all(names.map((name) => runForSession(call, host, sessionOf(name))));
+    const outcomes = await Promise.all(names.map((name) => runQuery(call, host, sessionOf(name))));
     expect(outcomes).toEqual(names.map((name) => ({ kind: "value", json: JSON.stringify(name) })));
   });
 });
@@ -298,7 +300,7 @@ describe("a query is outside every request", () => {
   it.each(uses)("so that %s fails in a shared run, and in a run for a sign-in [QUERY-17]", async (name, use) => {
     const call = callOf(use);
     const outcomes = await runWithCookie(signInCookie("bob"), () =>
-      Promise.all([runShared(call, host), runForSession(call, host, sessionOf("alice"))]),
+      Promise.all([runShared(call, host), runQuery(call, host, sessionOf("alice"))]),
     );
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({

@@ -53,27 +53,21 @@ export interface RunFailure {
   readonly unfinished?: Promise<void>;
 }
 
-/** Runs a query for receivers of all sign-ins. Does not reject. */
-export function runShared(call: QueryCall, host: QueryHost): Promise<RunOutcome> {
-  return runQuery(call, host, { isShared: true });
-}
-
 /**
- * Runs a query for receivers of one sign-in. Does not reject.
+ * Runs a query. Does not reject.
  *
- * @param session a session that is valid now; `null` for signed-out receivers
+ * @param session that of the receivers of one sign-in, which is valid now, and `null` for signed-out ones; `undefined` for receivers
+ *   of all sign-ins
  */
-export function runForSession(call: QueryCall, host: QueryHost, session: VerifiedSession | null): Promise<RunOutcome> {
-  return runQuery(call, host, { isShared: false, session });
-}
-
-type Receivers = { readonly isShared: true } | { readonly isShared: false; readonly session: VerifiedSession | null };
-
-async function runQuery(call: QueryCall, host: QueryHost, receivers: Receivers): Promise<RunOutcome> {
+export async function runQuery(
+  call: QueryCall,
+  host: QueryHost,
+  session: VerifiedSession | null | undefined,
+): Promise<RunOutcome> {
   const { definition } = call;
-  const queryRun: QueryRun = { name: definition.name, isShared: receivers.isShared, hasReadSession: false };
+  const queryRun: QueryRun = { name: definition.name, isShared: session === undefined, hasReadSession: false };
   const context = runContext(host, queryRun);
-  if (!receivers.isShared) context.set(SESSION, receivers.session);
+  if (session !== undefined) context.set(SESSION, session);
   let running: Promise<string> | undefined;
   const start = () => {
     running = readValue(call);
