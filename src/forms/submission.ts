@@ -24,6 +24,10 @@ export interface Submission extends FormSubmission {
    * fields again.
    */
   readonly texts: ReadonlyMap<string, readonly string[]>;
+  /** Whether a handle has its outcome: the application can show it. */
+  isHandled: boolean;
+  /** Whether the page contains its form, and so what was typed. */
+  isShown: boolean;
 }
 
 /** The values that a {@link Submission} is created from. */
@@ -39,26 +43,19 @@ export interface SubmissionInit {
 }
 
 /** Returns the submission of a form whose function returned a result. Its fields are empty again, unless the page fills them. */
-export function acceptedSubmission({ name, form, key, fields, lists }: SubmissionInit, result: unknown): Submission {
+export function acceptedSubmission({ fields, lists, ...init }: SubmissionInit, result: unknown): Submission {
   const values = valuesOf(typedTexts(fields), lists);
-  return { name, form, key, texts: new Map(), values, error: null, errors: {}, result };
+  const outcome = { values, error: null, errors: {}, result };
+  return { ...init, ...outcome, texts: new Map(), isHandled: false, isShown: false };
 }
 
 /** Returns the submission of a form that was refused. Its fields show what was typed. */
-export function refusedSubmission({ name, form, key, fields, lists }: SubmissionInit, error: RPCError): Submission {
+export function refusedSubmission({ fields, lists, ...init }: SubmissionInit, error: RPCError): Submission {
   const { code, message, details } = error;
   const texts = typedTexts(fields);
   const values = valuesOf(texts, lists);
-  return {
-    name,
-    form,
-    key,
-    texts,
-    values,
-    error: { code, message, details },
-    errors: fieldErrors(error),
-    result: null,
-  };
+  const outcome = { values, error: { code, message, details }, errors: fieldErrors(error), result: null };
+  return { ...init, ...outcome, texts, isHandled: false, isShown: false };
 }
 
 /**
@@ -92,27 +89,6 @@ function valuesOf(texts: ReadonlyMap<string, readonly string[]>, lists: Readonly
     if (!isSecretName(name)) values[name] = lists.has(name) ? ownTexts : (ownTexts.at(-1) ?? "");
   }
   return values;
-}
-
-/** The submissions whose outcome a handle has: the application can show it. */
-const handled = new WeakSet<Submission>();
-
-/** Returns whether a handle has the outcome of a submission. */
-export function isHandled(submission: Submission): boolean {
-  return handled.has(submission);
-}
-
-/** The submissions whose form the page contains. */
-const shown = new WeakSet<Submission>();
-
-/** Records that the page contains the form of a submission, and so what was typed. */
-export function setShown(submission: Submission): void {
-  shown.add(submission);
-}
-
-/** Returns whether the page contains the form of a submission. */
-export function isShown(submission: Submission): boolean {
-  return shown.has(submission);
 }
 
 /** The form that a request has sent without script. */
@@ -173,7 +149,7 @@ function stateOf({ definition, key }: FormTarget): FormHandle {
   if (!submission || !isSubmissionOf(submission, definition.signature.name, key)) {
     return { values: {}, error: undefined, errors: {}, result: undefined };
   }
-  handled.add(submission);
+  submission.isHandled = true;
   const { values, error, errors, result } = submission;
   return {
     values,
@@ -243,9 +219,8 @@ function withTexts(
 }
 
 /** Returns what a page may show of the texts: nothing of reserved fields, and of those that are named like a secret. */
-function shownTexts({ received, error, lists }: FormRefusal): (readonly [field: string, text: string])[] {
-  const init = { name: "", form: "", key: received.key, fields: received.fields, lists };
-  return Object.entries(refusedSubmission(init, error).values)
+function shownTexts({ received, lists }: FormRefusal): (readonly [field: string, text: string])[] {
+  return Object.entries(valuesOf(typedTexts(received.fields), lists))
     .map(([field, text]) => [field, String(text)] as const)
     .filter(([, text]) => text.trim() !== "");
 }

@@ -1,6 +1,6 @@
 import { h, type VNode } from "preact";
 import { prepareForms } from "../bodies/index.ts";
-import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
+import { type FormTarget, formTargetOf } from "../forms/index.ts";
 import { FORM_TYPE, fieldErrorId, formHead, isSubmissionOf, selectedValues, withSelection } from "../protocol/index.ts";
 import { addChoice, checkFormFields } from "./form-warnings.ts";
 import { type FormRendering, locationOf, MarkupError, type OpenForm, type RenderState } from "./render-state.ts";
@@ -34,7 +34,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   const { name } = definition.signature;
   if (state.development) checkRequest(vnode, props, name);
   const submission = forms.submission && isSubmissionOf(forms.submission, name, key) ? forms.submission : null;
-  if (submission) setShown(submission);
+  if (submission) submission.isShown = true;
   if (submission && state.viewDepth > 0) forms.isSubmissionInView = true;
   const head = formHead(h, {
     name,

@@ -5,8 +5,6 @@ import {
   type FormRefusal,
   type FormSettings,
   type FormSuccess,
-  isHandled,
-  isShown,
   type ReceivedForm,
   refusedSubmission,
   requireForm,
@@ -113,7 +111,7 @@ async function respondToSuccess(
 }
 
 function warnAboutReturnedError(submission: Submission, { definition }: ReceivedForm, { log }: PageSettings): void {
-  if (!definition || isHandled(submission)) return;
+  if (!definition || submission.isHandled) return;
   const { name, file, line } = definition.signature;
   const message = returnedErrorMessage(`${name} (${file}:${line})`, submission.result);
   if (message) log.warn({}, message);
@@ -131,7 +129,7 @@ async function respondToRefusal(
   setSubmission(context, submission);
   const response = await renderPage(context, form, pages);
   // The page of this build may not contain the form any more: then nothing else shows what was typed.
-  const isLost = isStaleError(error) && response.status === 200 && !isShown(submission);
+  const isLost = isStaleError(error) && response.status === 200 && !submission.isShown;
   if (isLost) return respondWithError(context, withAllTexts(refusal, error), pages);
   const { [CSRF_HEADER]: _, ...headers } = errorHeaders(error); // the page has a new token itself
   const status = response.status === 200 ? errorStatus(error) : response.status;

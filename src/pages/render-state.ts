@@ -270,7 +270,7 @@ export class FormRendering {
   /** Returns the submission for the page data, if a view contains its form: without what is on the server only. */
   submissionOfView(): FormSubmission | null {
     if (!this.submission || !this.isSubmissionInView) return null;
-    const { texts: _, values, ...submission } = this.submission;
+    const { texts: _, isHandled: __, isShown: ___, values, ...submission } = this.submission;
     const shown = Object.entries(values).filter(([name]) => !this.passwords.has(name));
     return { ...submission, values: Object.fromEntries(shown) };
   }
