@@ -22,7 +22,7 @@ import { natsOutcomes } from "./outcomes.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./position.ts";
 import { NatsPresence } from "./presence.ts";
 import { NatsReader } from "./reader.ts";
-import { type NatsRevocationStore, natsRevocations } from "./revocations.ts";
+import { NatsRevocations } from "./revocations.ts";
 import { readFingerprints, secretsStreamName, storeFingerprints } from "./secrets.ts";
 import { isNoResponders, isStreamFull, isStreamNotFound } from "./stream.ts";
 import { NS_PER_MS } from "./stream-config.ts";
@@ -86,7 +86,7 @@ export function nats(options: string | NatsOptions): Bus {
 }
 
 class NatsBus implements Bus {
-  readonly revocations: NatsRevocationStore;
+  readonly revocations: NatsRevocations;
   readonly presence: NatsPresence;
   readonly outcomes: OutcomeStore;
   readonly #connector: NatsConnector;
@@ -142,7 +142,7 @@ class NatsBus implements Bus {
     });
     const { address } = this.#connector;
     const run: NatsStoreOptions["run"] = (operation) => this.#run(operation);
-    this.revocations = natsRevocations({ namespace, address, log: logger, run });
+    this.revocations = new NatsRevocations({ namespace, address, log: logger, run });
     this.presence = new NatsPresence({ namespace, run });
     this.outcomes = natsOutcomes({ namespace, run });
     const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });

@@ -22,21 +22,11 @@ const DUPLICATE_WINDOW_SECONDS = 120;
 /** How many entries are requested together. */
 const BATCH = 200;
 
-/** The options of {@link natsRevocations}. */
+/** The options of {@link NatsRevocations}. */
 export interface NatsRevocationsOptions extends NatsStoreOptions {
   /** The host and port, for the log. */
   readonly address: string;
   readonly log: Logger;
-}
-
-/** The store of revocations in NATS. */
-export interface NatsRevocationStore extends RevocationStore {
-  /**
-   * Checks the stream, without creating it.
-   *
-   * @throws ConfigError if it could lose revocations
-   */
-  check(context: ConnectionContext): Promise<void>;
 }
 
 /** Returns the name of the stream with the revocations of a namespace. */
@@ -45,14 +35,10 @@ export function revocationsStreamName(namespace: string): string {
 }
 
 /**
- * Returns the store of revocations in NATS: a stream with file storage, whose sequence is the `seq` of the entries. A
- * stream that was set back starts a new epoch, as that of the messages does.
+ * The store of revocations in NATS: a stream with file storage, whose sequence is the `seq` of the entries. A stream that was
+ * set back starts a new epoch, as that of the messages does.
  */
-export function natsRevocations(options: NatsRevocationsOptions): NatsRevocationStore {
-  return new NatsRevocations(options);
-}
-
-class NatsRevocations implements NatsRevocationStore {
+export class NatsRevocations implements RevocationStore {
   readonly #options: NatsRevocationsOptions;
   readonly #name: string;
   readonly #subject: string;
@@ -76,6 +62,11 @@ class NatsRevocations implements NatsRevocationStore {
     );
   }
 
+  /**
+   * Checks the stream, without creating it.
+   *
+   * @throws ConfigError if it could lose revocations
+   */
   check({ manager, untilDisconnect }: ConnectionContext): Promise<void> {
     return untilDisconnect(this.#stream.check(manager));
   }
