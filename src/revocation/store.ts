@@ -111,26 +111,22 @@ function hash(text: string): string {
 
 /** Returns a store in the memory of this process, for development and tests: it forgets everything when the process ends. */
 export function memoryRevocations(): RevocationStore {
-  return new MemoryRevocations();
-}
-
-class MemoryRevocations implements RevocationStore {
-  readonly #epoch = createLogEpoch();
+  const epoch = createLogEpoch();
   /** The `seq` of the last entry of each subject, in the order of the entries. */
-  readonly #seqs = new Map<string, number>();
-  #end = 0;
-
-  async append(subject: string): Promise<void> {
-    this.#seqs.delete(subject);
-    this.#seqs.set(subject, ++this.#end);
-  }
-
-  read(after: LogPosition | null): RevocationRead {
-    const from = after?.epoch === this.#epoch ? after.seq : 0;
-    const entries: Revocation[] = [];
-    for (const [subject, seq] of this.#seqs) if (seq > from) entries.push({ subject, seq });
-    return { epoch: this.#epoch, entries, end: this.#end };
-  }
+  const seqs = new Map<string, number>();
+  let end = 0;
+  return {
+    async append(subject) {
+      seqs.delete(subject);
+      seqs.set(subject, ++end);
+    },
+    read(after) {
+      const from = after?.epoch === epoch ? after.seq : 0;
+      const entries: Revocation[] = [];
+      for (const [subject, seq] of seqs) if (seq > from) entries.push({ subject, seq });
+      return { epoch, entries, end };
+    },
+  };
 }
 
 /** Returns a new identifier of a log: 13 digits and lower-case letters with 64 random bits. */
