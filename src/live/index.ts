@@ -8,4 +8,4 @@ export { type PresenceOptions, presence, who } from "./presence.ts";
 export { QUERY_READER, type QueryDefinition, type ShownQuery } from "./queries/definition.ts";
 export { type Query, type QueryOptions, query, queryOf } from "./queries/query.ts";
 export { revocationSource } from "./revocation-source.ts";
-export type { LiveConnection } from "./subscription-hub.ts";
+export type { LiveConnection, LiveCounts } from "./subscription-hub.ts";

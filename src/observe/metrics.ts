@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { type Config, ConfigError } from "../config/index.ts";
 import { CONNECTION_CLOSE, type HandlerResponse, type InboundRequest, textResponse } from "../http/index.ts";
+import type { LiveCounts } from "../live/index.ts";
 import type { RefusalReason } from "../logging/index.ts";
 import { METRICS_MESSAGE, type MetricsMessage } from "./metrics-relay.ts";
 import type { RequestListener } from "./observe-request.ts";
@@ -167,15 +168,6 @@ interface MetricsSource {
   readonly droppedLogLines: () => number;
   /** The longest delay of the event loop in the last 60 seconds, in milliseconds. The first call starts the measurement. */
   readonly eventLoopDelayMs: () => number;
-}
-
-/** What live updates have done since the start of the process. */
-interface LiveCounts {
-  readonly published: number;
-  readonly publishFailures: number;
-  readonly delivered: number;
-  /** By reason. */
-  readonly gaps: Readonly<Record<string, number>>;
 }
 
 /** The upper bounds of the durations, in seconds. */

@@ -5,17 +5,13 @@ import { type Logger, serializeError } from "../logging/index.ts";
 import type { HandledRequest, ObservedRequest, RequestListener } from "./observe-request.ts";
 import { hasRegisteredSdk, loadTelemetryApi, type TelemetryApi } from "./telemetry-api.ts";
 
-/** What is connected to an application while a tracing SDK is in use. */
-export interface TracingHooks {
+/** The options of {@link Tracing}: its log, and what is connected to an application while a tracing SDK is in use. */
+export interface TracingOptions {
+  readonly log: Logger;
   /** Receives the listener of requests. */
   addListener(listener: RequestListener): void;
   /** Receives the observer of the bus. */
   observeBus(observe: ObserveOperation): void;
-}
-
-/** The options of {@link Tracing}. */
-export interface TracingOptions extends TracingHooks {
-  readonly log: Logger;
 }
 
 /**
