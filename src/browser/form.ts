@@ -29,12 +29,7 @@ interface ShownState {
 }
 
 /** The state of one form in the page. It is also the handle that {@link form} returns. */
-export interface FormState extends ShownState, ViewFormHandle {
-  values: FieldValues;
-  error: RPCError | undefined;
-  errors: FieldErrors;
-  result: unknown;
-  pending: boolean;
+export interface FormState extends ShownState, Omit<ViewFormHandle, keyof ShownState> {
   /** The state before the form is sent, and after a reset. */
   readonly initial: ShownState;
   /** The part of the form that has been sent, from 0 to 1. */
