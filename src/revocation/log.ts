@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config/index.ts";
 import { isPromise, runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { waitAtMost } from "../reconnect.ts";
+import { coalesce, waitAtMost } from "../reconnect.ts";
 import { ReadFailures } from "./read-failures.ts";
 import { type CheckedSession, RevokedSubjects } from "./revoked-subjects.ts";
 import type { LogPosition, RevocationStore } from "./store.ts";
@@ -64,9 +64,6 @@ export class RevocationLog {
   /** How many callers wait for the first read. */
   #waiting = 0;
   readonly #closing = new AbortController();
-  /** The read that runs, and the one that follows it. */
-  #reading: Promise<void> | undefined;
-  #nextRead: Promise<void> | undefined;
   #readForAheadAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #watched: RevocationSource | undefined;
@@ -162,21 +159,7 @@ export class RevocationLog {
    *
    * @throws Error if the store cannot be read
    */
-  read(): Promise<void> {
-    if (!this.#reading) {
-      this.#reading = runOutsideRequests(() => this.#read()).finally(() => {
-        this.#reading = undefined;
-      });
-      return this.#reading;
-    }
-    this.#nextRead ??= this.#reading
-      .catch(() => undefined) // its callers receive the error
-      .then(() => {
-        this.#nextRead = undefined;
-        return this.read();
-      });
-    return this.#nextRead;
-  }
+  readonly read = coalesce<void, void>(() => runOutsideRequests(() => this.#read()));
 
   /** Stops reading. Sessions are checked with what was read. */
   close(): void {

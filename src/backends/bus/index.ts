@@ -21,6 +21,6 @@ export {
 } from "./bus.ts";
 export { createEpoch, createProducerId, formatBase36, isProducerId, MAX_BASE36, parseBase36 } from "./ids.ts";
 export { type PublishBatch, PublishQueue } from "./publish-queue.ts";
-export { coalesce, errorMessage, RetryPolicy } from "./retry-policy.ts";
+export { errorMessage, RetryPolicy } from "./retry-policy.ts";
 export { REMEMBER_FINGERPRINT_MS, SecretsCheck } from "./secrets-check.ts";
 export { ForeignDataLog, TopicListeners } from "./topic-listeners.ts";

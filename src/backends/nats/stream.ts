@@ -1,7 +1,8 @@
 import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from "@nats-io/jetstream";
 import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
-import { coalesce, createEpoch, createProducerId } from "../bus/index.ts";
+import { coalesce } from "../../reconnect.ts";
+import { createEpoch, createProducerId } from "../bus/index.ts";
 import {
   epochFromCreated,
   formatMessageId,
