@@ -146,8 +146,7 @@ const UNKNOWN_RUN = "? -";
  * @throws Error if it is unreachable
  */
 async function inspectRedis(connection: RedisConnection): Promise<RedisServerState> {
-  const info = await infoOf(connection);
-  if (info === undefined) return UNKNOWN_STATE;
+  const info = (await infoOf(connection)) ?? ""; // without the permission for it, nothing is known
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   const canEvict = policy !== undefined && policy !== "noeviction" && !/^maxmemory:0\r?$/m.test(info);
   const durability = durabilityOf(info);
@@ -163,15 +162,6 @@ async function inspectRedis(connection: RedisConnection): Promise<RedisServerSta
     run: runOf(info, durability, hasReplicas),
   };
 }
-
-const UNKNOWN_STATE: RedisServerState = {
-  mode: "standalone",
-  durability: "unknown",
-  evictionPolicy: undefined,
-  isReplica: false,
-  acceptsUnreplicated: false,
-  run: UNKNOWN_RUN,
-};
 
 function modeOf(info: string): RedisServerState["mode"] {
   const [, mode] = /^(?:redis|server)_mode:(cluster|sentinel)\r?$/m.exec(info) ?? [];
