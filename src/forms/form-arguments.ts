@@ -1,6 +1,6 @@
 import { RPCError } from "../errors.ts";
 import { RequestError } from "../http/index.ts";
-import { ARGUMENTS_FIELD, fieldErrors, type Parameter, type Signature, type TypeShape } from "../protocol/index.ts";
+import { fieldErrors, type Parameter, type Signature, type TypeShape } from "../protocol/index.ts";
 import {
   applySchemas,
   bindArguments,
@@ -125,11 +125,6 @@ function toObject(params: readonly Parameter[], values: readonly unknown[]): Rec
   const fields: Record<string, unknown> = Object.create(null);
   for (const [index, { name }] of params.entries()) if (values[index] !== undefined) fields[name] = values[index];
   return fields;
-}
-
-/** Returns the field of arguments of a call with files; `undefined` if the fields are those of a form. */
-export function argumentsField(fields: FormFields): string | undefined {
-  return fields.get(ARGUMENTS_FIELD)?.find((value) => typeof value === "string");
 }
 
 /**

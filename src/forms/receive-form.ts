@@ -140,7 +140,7 @@ function withLineFeeds(fields: FormFields): FormFields {
 }
 
 /** Returns the first text of a field. */
-function textOf(fields: FormFields, name: string): string | undefined {
+export function textOf(fields: FormFields, name: string): string | undefined {
   return fields.get(name)?.find((value) => typeof value === "string");
 }
 

@@ -1,6 +1,6 @@
 import type { RPCError } from "../errors.ts";
 import { forgetOnce, type HandlerResponse, type RequestContext, run as runToEnd } from "../http/index.ts";
-import { BUILD_HEADER, CSRF_FIELD, IDEMPOTENCY_HEADER } from "../protocol/index.ts";
+import { ARGUMENTS_FIELD, BUILD_HEADER, CSRF_FIELD, IDEMPOTENCY_HEADER } from "../protocol/index.ts";
 import {
   callerError,
   countArguments,
@@ -15,8 +15,8 @@ import {
   trackSignIn,
 } from "../rpc/index.ts";
 import type { FormFields } from "./convert-field.ts";
-import { argumentsField, bindForm, callArguments, validateForm, withFieldErrors } from "./form-arguments.ts";
-import { type FormSettings, type ReceivedForm, receiveForm, requireForm } from "./receive-form.ts";
+import { bindForm, callArguments, validateForm, withFieldErrors } from "./form-arguments.ts";
+import { type FormSettings, type ReceivedForm, receiveForm, requireForm, textOf } from "./receive-form.ts";
 
 /** What a form led to. */
 export type FormOutcome = FunctionRedirect | FormSuccess | FormRefusal;
@@ -60,19 +60,19 @@ export async function runForm(
     return { kind: "refusal", received, error, lists: definition ? bindForm(definition, received.fields).lists : NONE };
   }
   const bound = bindForm(definition, received.fields);
-  const text = settings.keepsFields ? undefined : argumentsField(received.fields);
+  // The arguments of a call with files; undefined if the fields are those of a form.
+  const text = settings.keepsFields ? undefined : textOf(received.fields, ARGUMENTS_FIELD);
   try {
     const run: FunctionRun = {
       context,
       definition,
-      args: () =>
-        text === undefined
-          ? countArguments(definition, validateForm(definition, bound), settings)
-          : countArguments(
-              definition,
-              callArguments(definition, { fields: received.fields, text }, settings.strict),
-              settings,
-            ),
+      args: () => {
+        const args =
+          text === undefined
+            ? validateForm(definition, bound)
+            : callArguments(definition, { fields: received.fields, text }, settings.strict);
+        return countArguments(definition, args, settings);
+      },
       operation,
       settings,
     };
