@@ -219,13 +219,24 @@ function prepareLinks(parts: LinkedParts, firstIsland = 0): DocumentLinks {
   const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(prefix + href)}">`).join("");
   if (!assets) return { html: sheets, preloads: "", scripts: "", views: [] };
   const viewAssets = views.map((view) => assets.view(view));
+  const hydratedAtOnce = viewAssets.filter((_, index) => !views[index]?.hydrate);
+  const used = views.length > 0 ? [assets.islands, ...hydratedAtOnce] : [];
+  const scripts = used.length > 0 ? [...assets.scripts, assets.islands.src] : assets.scripts;
+  const modules = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
+  for (const script of scripts) modules.delete(script);
+  const preloads = [...modules]
+    .map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`)
+    .join("");
+  // Vite's script reads the nonce for the style elements that it inserts.
+  const nonce = assets.nonce === undefined ? "" : ` nonce="${escapeHtml(assets.nonce)}"`;
+  const scriptTag = (src: string) => {
+    const isOfBuildTool = assets.scripts.includes(src); // the page script is allowed as in production
+    return `<script type="module" src="${escapeHtml(prefix + src)}"${isOfBuildTool ? nonce : ""}></script>`;
+  };
   return {
-    ...renderLinks(assets, {
-      prefix,
-      sheets,
-      hasViews: views.length > 0,
-      views: viewAssets.filter((_, index) => !views[index]?.hydrate),
-    }),
+    html: `${nonce && `<meta property="csp-nonce"${nonce}>`}${sheets}${preloads}`,
+    preloads,
+    scripts: scripts.map(scriptTag).join(""),
     views: views.map(({ name, hydrate: when }, index) => {
       const src = prefix + viewAssets[index]?.src;
       const [from, exported] = when
@@ -233,38 +244,6 @@ function prepareLinks(parts: LinkedParts, firstIsland = 0): DocumentLinks {
         : [src, name];
       return `{"src":${JSON.stringify(from)},"name":${JSON.stringify(exported)},"props":`;
     }),
-  };
-}
-
-interface Links {
-  /** The prefix of all URLs. */
-  readonly prefix: string;
-  /** The HTML of the style sheets. */
-  readonly sheets: string;
-  readonly hasViews: boolean;
-  /** Those that are hydrated at once. */
-  readonly views: readonly ViewAsset[];
-}
-
-function renderLinks(assets: Assets, { prefix, sheets, hasViews, views }: Links): Omit<DocumentLinks, "views"> {
-  const used = hasViews ? [assets.islands, ...views] : [];
-  const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
-  const scripts = used.length > 0 ? [...assets.scripts, assets.islands.src] : assets.scripts;
-  for (const script of scripts) preloads.delete(script);
-  // Vite's script reads the nonce for the style elements that it inserts.
-  const nonce = assets.nonce === undefined ? "" : ` nonce="${escapeHtml(assets.nonce)}"`;
-  const preloadLinks = [...preloads]
-    .map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`)
-    .join("");
-  return {
-    html: `${nonce && `<meta property="csp-nonce"${nonce}>`}${sheets}${preloadLinks}`,
-    preloads: preloadLinks,
-    scripts: scripts
-      .map((src) => {
-        const isOfBuildTool = assets.scripts.includes(src); // the page script is allowed as in production
-        return `<script type="module" src="${escapeHtml(prefix + src)}"${isOfBuildTool ? nonce : ""}></script>`;
-      })
-      .join(""),
   };
 }
 
