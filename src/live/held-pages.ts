@@ -82,17 +82,9 @@ export class HeldPages {
     if (!current && (this.#counts.get(client) ?? 0) >= MAX_PAGES_PER_CLIENT) return () => undefined;
     if (!current) this.#count(client, 1);
     const held: HeldPage = current ?? {
-      ...{
-        member,
-        client,
-        value: memberValue(member),
-        connections: new Set(),
-        leavesAtMs: null,
-        pending: null,
-        settling: null,
-        unwatchSignIn: () => undefined,
-        releasePlace: this.#options.places.take(client, this.#options.channel, member.id),
-      },
+      ...{ member, client, value: memberValue(member), connections: new Set() },
+      ...{ leavesAtMs: null, pending: null, settling: null, unwatchSignIn: () => undefined },
+      releasePlace: this.#options.places.take(client, this.#options.channel, member.id),
     };
     this.#held.set(member.id, held);
     const connection = {};

@@ -6,11 +6,6 @@
  */
 export const MAX_RUNS = 16;
 
-/** A run that waits. */
-interface Waiting {
-  readonly begin: () => void;
-}
-
 /**
  * The runs of queries that may be in progress at the same time. The queries take turns: one that runs for each of many sign-ins
  * does not delay the others for longer than a run.
@@ -18,8 +13,8 @@ interface Waiting {
 export class RunSlots {
   readonly #max: number;
   #used = 0;
-  /** The runs that wait, by query; the query whose turn is next comes first. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** The runs that wait, by query, each as the function that begins it; the query whose turn is next comes first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(max: number) {
     this.#max = max;
@@ -34,6 +29,7 @@ export class RunSlots {
    * Calls `begin` when the run may begin: at once if there is room. The caller calls {@link release} when the run has ended.
    *
    * @param query the id of its query
+   * @param begin another function for each run
    * @returns a function that gives up the wait; it has no effect once `begin` was called
    */
   acquire(query: string, begin: () => void): () => void {
@@ -42,12 +38,11 @@ export class RunSlots {
       begin();
       return () => undefined;
     }
-    const waiting = { begin };
     const queue = this.#waiting.get(query) ?? [];
     this.#waiting.set(query, queue);
-    queue.push(waiting);
+    queue.push(begin);
     return () => {
-      const index = queue.indexOf(waiting);
+      const index = queue.indexOf(begin);
       if (index >= 0) queue.splice(index, 1);
       if (queue.length === 0 && this.#waiting.get(query) === queue) this.#waiting.delete(query);
     };
@@ -59,11 +54,11 @@ export class RunSlots {
     const [next] = this.#waiting;
     if (!next) return;
     const [query, queue] = next;
-    const waiting = queue.shift();
+    const begin = queue.shift();
     this.#waiting.delete(query);
     if (queue.length > 0) this.#waiting.set(query, queue); // behind the others
     this.#used++;
-    waiting?.begin();
+    begin?.();
   }
 }
 
