@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { parseUrl } from "../protocol/index.ts";
 import { type BusAddress, hasUnusedPath, parseNamespace, parseServerUrl, splitBusUrl } from "./bus-url.ts";
 import { InvalidVariableError, quoteValue } from "./config-error.ts";
+import { CREATE_SECRET } from "./secrets.ts";
 
 /** The environment variables of tsweb, all of them: `loadConfig` can read no other. Each is in docs/configuration.md. */
 export const VARIABLES = [
@@ -142,7 +143,7 @@ export function parseMetricsToken(text: string): string {
   if (/^[A-Za-z0-9._~+/-]{32,200}=*$/.test(text)) return text;
   throw new InvalidVariableError(
     "is not a token of 32 to 200 letters, digits and - . _ ~ + /. Its value is not shown.",
-    "Create one with: node -e \"console.log(require('node:crypto').randomBytes(32).toString('hex'))\"",
+    CREATE_SECRET,
   );
 }
 

@@ -1,4 +1,5 @@
 import { type Bus, isMemoryBus } from "../backends/index.ts";
+import type { Config } from "../config/index.ts";
 import {
   fileRevocations,
   memoryRevocations,
@@ -11,21 +12,15 @@ import type { AppBus } from "./app-bus.ts";
 /** The channel by which processes notify each other. No channel of an application contains a control character. */
 const CHANNEL = "\u0000revocations";
 
-/** The settings that decide where revocations are stored. */
-export interface RevocationSettings {
-  readonly production: boolean;
-  /** `WEB_WORKERS` */
-  readonly workers: number;
-  /** `WEB_DATA_DIR` */
-  readonly dataDir?: string;
-}
-
 /**
  * Returns a function that returns where the revocations of an application are stored: in its bus; otherwise in files in
  * `WEB_DATA_DIR`, which every process watches; otherwise, in development with one process, in memory. Without any of them,
  * nothing can be revoked: a revocation in memory would end with the process, and others would not know it.
  */
-export function revocationSource(bus: AppBus, settings: RevocationSettings): () => RevocationSource {
+export function revocationSource(
+  bus: AppBus,
+  settings: Pick<Config, "production" | "workers" | "dataDir">,
+): () => RevocationSource {
   const { dataDir, production, workers } = settings;
   const isInMemory = dataDir === undefined && !production && workers === 1;
   const ownStore = openOwnStore(dataDir, isInMemory);
