@@ -1,8 +1,6 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { JetStreamContext } from "./connector.ts";
-import { type ConsumerHandlers, MAX_LAG_MS, NatsConsumer } from "./consumer.ts";
+import { type ConsumerFilters, type ConsumerHandlers, MAX_LAG_MS, NatsConsumer } from "./consumer.ts";
 import type { DeliveredMessage } from "./held-messages.ts";
-import type { StreamState } from "./stream.ts";
 
 /**
  * The first version whose consumers filter several subjects without losing messages. Before, the server looked for the next
@@ -26,10 +24,8 @@ const TICK_MS = 1_000;
 
 /** The callbacks of {@link NatsConsumers}. None may throw, except those that return promises, which may reject. */
 export interface ConsumersHandlers
-  extends Pick<ConsumerHandlers, "onStopped" | "onEnd" | "onMessage" | "onUnexpected"> {
-  context(): Promise<JetStreamContext>;
-  /** Returns the state of the stream at a time after the call. */
-  inspect(): Promise<StreamState>;
+  extends Pick<ConsumerHandlers, "context" | "onStopped" | "onEnd" | "onMessage" | "onUnexpected">,
+    Pick<ConsumerFilters, "barrierSubject" | "inspect"> {
   /** Publishes a barrier, and returns its sequence. */
   publishBarrier(): Promise<number>;
   /** Returns whether a subject has listeners. */
@@ -52,7 +48,6 @@ export interface ConsumersHandlers
  */
 export class NatsConsumers {
   readonly #stream: string;
-  readonly #barrierSubject: string;
   readonly #handlers: ConsumersHandlers;
   readonly #consumers = new Set<NatsConsumer>();
   readonly #bySubject = new Map<string, NatsConsumer>();
@@ -66,12 +61,8 @@ export class NatsConsumers {
   #nextBarrierAtMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    stream: string,
-    { barrierSubject, ...handlers }: ConsumersHandlers & { readonly barrierSubject: string },
-  ) {
+  constructor(stream: string, handlers: ConsumersHandlers) {
     this.#stream = stream;
-    this.#barrierSubject = barrierSubject;
     this.#handlers = handlers;
   }
 
@@ -118,7 +109,7 @@ export class NatsConsumers {
 
   #consumerWithRoom(): NatsConsumer {
     for (const consumer of this.#consumers) if (consumer.subjects.size < MAX_SUBJECTS) return consumer;
-    const { context, onStopped, onEnd, onMessage, onUnexpected, inspect } = this.#handlers;
+    const { context, onStopped, onEnd, onMessage, onUnexpected, barrierSubject, inspect } = this.#handlers;
     const covered = () => [...consumer.subjects].filter((subject) => consumer.isCovered(subject));
     const consumer = new NatsConsumer(
       this.#stream,
@@ -127,12 +118,12 @@ export class NatsConsumers {
         onResumed: () => this.#handlers.onResumed([...consumer.subjects]),
         onMessage: (message) => {
           onMessage(message);
-          if (message.subject !== this.#barrierSubject) return;
+          if (message.subject !== barrierSubject) return;
           this.#recordBarrier(message.seq);
           this.#handlers.onProgress(message, covered());
         },
       },
-      { barrierSubject: this.#barrierSubject, inspect, onRefused: () => this.#refuse() },
+      { barrierSubject, inspect, onRefused: () => this.#refuse() },
     );
     this.#consumers.add(consumer);
     return consumer;
