@@ -24,6 +24,15 @@ describe("allowOnlyThisMachine", () => {
     }
   };
 
+  it("closes the connection of a request that it rejects", async () => {
+    const server = await listen(allowOnlyThisMachine({ allowedHosts: undefined, base: "" }, () => undefined));
+    const socket = await openSocket(server.address);
+    socket.write("GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    const { text } = await readToEnd(socket);
+    await server.close();
+    expect(text).toMatch(/^HTTP\/1\.1 403 .*\r\nconnection: close\r\n/is);
+  });
+
   it.each([
     "localhost",
     "localhost:3000",
