@@ -2,6 +2,7 @@ import { type ComponentChildren, h } from "preact";
 import { statusOf } from "../errors.ts";
 import {
   isAbortError,
+  isPrefetch,
   isPromise,
   logRefusal,
   PrefetchError,
@@ -83,11 +84,16 @@ export function streamInParts({ start, write, end }: StreamedDocument, owner: Pa
   keepSession(context);
   const parts = new PageParts(owner);
   const { signal } = context.inbound;
+  // A prefetch counts until its parts have ended. Of other requests, that would delay a sign-out, which a prefetch cannot have.
+  const releasePrefetch = isPrefetch(context) ? context.keepBody() : undefined;
   const stop = () => {
     signal.removeEventListener("abort", stop);
     parts.end();
+    releasePrefetch?.();
     context.hasEnded = true;
   };
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop); // not every host cancels the body when the client disconnects
   let hasStarted = false;
   return new ReadableStream<Uint8Array>(
     {
@@ -97,7 +103,6 @@ export function streamInParts({ start, write, end }: StreamedDocument, owner: Pa
           controller.enqueue(encoder.encode(start));
           context.hasEnded = false;
           if (signal.aborted) return stop();
-          signal.addEventListener("abort", stop); // not every host cancels the body when the client disconnects
           setImmediate(() => parts.start()); // the host writes the document first
           return;
         }

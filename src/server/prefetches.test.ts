@@ -230,6 +230,34 @@ describe("a prefetch", () => {
     expect((await get("/")).status).toBe(200);
   });
 
+  it("of a page that is sent in parts counts until its parts have ended, or the client has disconnected [PREFETCH-7]", async () => {
+    let release = () => {};
+    const partsWait = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const part = async () => {
+      await partsWait;
+      return "part";
+    };
+    const parts = createTestApp({ home: compiledPage("/", () => h(Later, { children: part })) });
+    const prefetch = (signal?: AbortSignal) => {
+      const headers = { "sec-fetch-mode": "navigate", "sec-purpose": "prefetch" };
+      return parts.fetch(new Request("http://shop.example/", { headers, ...(signal && { signal }) }));
+    };
+    const leaving = new AbortController();
+    const pending = [prefetch(leaving.signal), ...Array.from({ length: 15 }, () => prefetch())];
+    const [first, ...others] = await Promise.all(pending);
+    expect(first?.status).toBe(200);
+    expect((await prefetch()).status).toBe(429);
+    leaving.abort();
+    others.push(await prefetch());
+    expect((await prefetch()).status).toBe(429);
+    release();
+    for (const response of others) expect(await response.text()).toContain("part");
+    expect((await prefetch()).status).toBe(200);
+    await parts.close();
+  });
+
   it("is cleared by calls, also those that fail, and by forms and other requests that are no GET", async () => {
     const cleared = async (path: string, headers = {}) => (await post(path, headers)).headers.get("clear-site-data");
     await get("/");
