@@ -1,5 +1,6 @@
 /** Cookies and sign-ins of requests that fail, for every kind of handler. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { blockEventLoop } from "#test/block-event-loop";
 import { callOverHttp, compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { cookieHeaderOf, requestContext, testConfig } from "#test/request-context";
 import { RPCError, ValueError } from "../errors.ts";
@@ -209,7 +210,7 @@ describe("a call that exceeds its time limit", () => {
       "run",
       () => {
         session.login("ada");
-        block(40);
+        blockEventLoop(40);
         return "done";
       },
       { options },
@@ -228,9 +229,4 @@ function attempt(work: () => void): unknown {
   } catch (error) {
     return error;
   }
-}
-
-function block(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
 }

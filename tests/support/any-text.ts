@@ -8,7 +8,7 @@ const SURROGATES = { first: 0xd800, count: 0x800 } as const;
 const MAX_CODE_POINT = 0x10ffff;
 
 /** Any code point that is no surrogate, as a string. */
-const character = fc
+export const anyCharacter = fc
   .integer({ min: 0, max: MAX_CODE_POINT - SURROGATES.count })
   .map((index) => String.fromCodePoint(index < SURROGATES.first ? index : index + SURROGATES.count), indexOf);
 
@@ -22,5 +22,5 @@ function indexOf(text: unknown): number {
 
 /** Returns an arbitrary of texts with any characters. */
 export function anyText(constraints: Omit<StringConstraints, "unit"> = {}): Arbitrary<string> {
-  return fc.string({ ...constraints, unit: character });
+  return fc.string({ ...constraints, unit: anyCharacter });
 }
