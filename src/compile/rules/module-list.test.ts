@@ -7,7 +7,7 @@ import {
   readTestModule,
 } from "#test/in-memory-modules";
 import { readListedModules } from "./listed-modules.ts";
-import { checkListedModule, checkModuleList, unlistedModules } from "./module-list.ts";
+import { checkApplicationModules, checkListedModule, checkModuleList, unlistedModules } from "./module-list.ts";
 
 const FILES = {
   "src/guests.server.ts": 'import { server } from "tsweb";\nexport const sign = server(() => 1);',
@@ -182,5 +182,34 @@ describe("a module that the application imports and does not list", () => {
     app(imports, "[...others]"),
   ])("is not reported where it is used otherwise, or serves nothing: %s", async (text) => {
     expect(await warnings(text)).toEqual([]);
+  });
+});
+
+describe("the middleware of Next.js", () => {
+  const imports = 'import * as pages from "./pages.server.tsx";';
+  const warnings = (file: string, code: string, text = app(imports, "[pages]")) =>
+    checkApplicationModules(readApp(text), inMemoryResolver({ ...FILES, [file]: code }));
+
+  test.each([
+    ["src/middleware.ts", "middleware"],
+    ["src/proxy.ts", "proxy"],
+    ["middleware.ts", "middleware"],
+    ["proxy.ts", "proxy"],
+  ])("is reported, because it checks no request: %s", async (file, name) => {
+    expect(await warnings(file, `const a = 1;\nexport function ${name}() { return a; }`)).toEqual([
+      `${file}:2 exports ${name}, which only Next.js calls, so it checks no request. Set \`before\` of new App, or call it there.`,
+    ]);
+  });
+
+  test.each<[string, string, string?]>([
+    [
+      "src/middleware.ts",
+      "export function middleware() {}",
+      app(`${imports}\nimport { middleware } from "./middleware.ts";`, "[pages]"),
+    ],
+    ["src/middleware.ts", "export const limit = 1;\nexport type middleware = 1;"],
+    ["src/lib/middleware.ts", "export function middleware() {}"],
+  ])("is not reported where a module imports it, or in another module: %s %s", async (file, code, text) => {
+    expect(await warnings(file, code, text)).toEqual([]);
   });
 });

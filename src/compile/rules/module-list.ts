@@ -24,7 +24,7 @@ import type { ViteRuleResolver } from "./rule.ts";
 export async function checkApplicationModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
   await checkModuleList(entry, resolver);
   await readServedFunctions(entry, resolver);
-  return unlistedModules(entry, resolver);
+  return [...(await unlistedModules(entry, resolver)), ...(await unusedMiddleware(entry, resolver))];
 }
 
 /**
@@ -191,6 +191,30 @@ export async function unlistedModules(entry: ModuleFacts, resolver: ModuleResolv
     warnings.push(
       `${relativePath(entry.source.file, resolver.root)} imports ${local} and does not list it in \`modules\`, so what ` +
         `${relativePath(facts.source.file, resolver.root)} declares is not served. Add ${local} to \`modules\` of new App.`,
+    );
+  }
+  return warnings;
+}
+
+/** Where Next.js finds middleware, from the application module. */
+const MIDDLEWARE = ["./middleware", "./proxy", "../middleware", "../proxy"];
+
+/**
+ * Returns a warning for each module with the middleware of Next.js that no module of the application imports: whoever has copied it
+ * takes the pages to be protected, and nothing calls it.
+ */
+async function unusedMiddleware(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const specifier of MIDDLEWARE) {
+    const facts = await resolver.read(await resolver.resolve(specifier, entry.source.file));
+    const exported = facts?.exports.named.find(({ name, isType }) => !isType && /^(?:middleware|proxy)$/.test(name));
+    if (!facts || !exported) continue;
+    const { modules } = await readListedModules(entry, resolver);
+    if (!(await importsOf(facts, [entry, ...modules], resolver).next()).done) continue;
+    const location = locationIn(facts, exported.at.start, resolver.root);
+    warnings.push(
+      `${location} exports ${exported.name}, which only Next.js calls, so it checks no ` +
+        "request. Set `before` of new App, or call it there.",
     );
   }
   return warnings;
