@@ -214,6 +214,27 @@ describe("a prefetch", () => {
     await parts.close();
   });
 
+  it("with an ended session is answered with 503, so that the click removes the cookie and the pages kept for Back [PREFETCH-8]", async () => {
+    const account = compiledPage("/", () => session.user()?.sub ?? "nobody");
+    const end = compiledServer("end", () => session.revoke("ada"));
+    const signedIn = createTestApp({ account, end, enter: module.enter }, { log });
+    const [setCookie = ""] = (await post("/__web/rpc/enter", {}, signedIn)).headers.getSetCookie();
+    const [cookie = ""] = setCookie.split(";");
+    const show = (headers: Record<string, string>) =>
+      signedIn.fetch(new Request("http://shop.example/", { headers: { cookie, ...headers } }));
+    expect((await show({ "sec-purpose": "prefetch" })).status).toBe(200);
+    await post("/__web/rpc/end", {}, signedIn);
+    const prefetched = await show({ "sec-purpose": "prefetch" });
+    expect([prefetched.status, prefetched.headers.getSetCookie()]).toEqual([503, []]);
+    const clicked = await show({});
+    expect(await clicked.text()).toContain("nobody");
+    expect(clicked.headers.getSetCookie()).toContainEqual(
+      expect.stringContaining(`${cookie.split("=")[0]}=; Max-Age=0`),
+    );
+    expect((await show({ "sec-purpose": "prefetch", cookie: "" })).status).toBe(200);
+    await signedIn.close();
+  });
+
   it("is answered with 429 if the client has 16 of them, and clicks are not [PREFETCH-5]", async () => {
     let release = () => {};
     wait = new Promise((resolve) => {

@@ -5,6 +5,7 @@ import {
   isPrefetch,
   MAX_COOKIE_BYTES,
   type RequestContext,
+  RequestError,
   refuseEffect,
   requireClientContext,
   requireContext,
@@ -186,14 +187,19 @@ export const session: Session = Object.freeze<Session>({
 });
 
 /**
- * Removes the cookie of a session that was revoked or has expired from the browser, with the response of a page. Has no effect
- * after the headers have been sent.
+ * Removes the cookie of a session that was revoked or has expired from the browser, with the response of a page, and with it the pages
+ * that the browser keeps for Back. A prefetch is refused: if it is shown, no response would remove them. Has no effect after the headers
+ * have been sent.
  *
- * @see docs/protocol.md 7.4
+ * @see docs/protocol.md 7.4 and 11.10
  */
 export function removeEndedSession(context: RequestContext): void {
-  if (!context.headersSent && sendsEndedSession(context) && !isPrefetch(context)) removeSessionCookie(context);
+  if (context.headersSent || !sendsEndedSession(context)) return;
+  if (isPrefetch(context)) context.unavailable = new RequestError("internal", ENDED_IN_PREFETCH, { status: 503 });
+  else removeSessionCookie(context);
 }
+
+const ENDED_IN_PREFETCH = "The session has ended. The click requests the page again, and removes its cookie.";
 
 /** Records that the session of a request ends in its browser. */
 function recordReplaced(context: RequestContext): void {
