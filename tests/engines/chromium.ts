@@ -10,8 +10,11 @@ import type { Engine } from "./engine.ts";
 export async function launchChromium(): Promise<Engine> {
   const browser = await launch({ fullBrowser: true });
   return {
-    async newContext({ isScriptOn = true } = {}) {
-      const context: BrowserContext = await browser.newContext({ javaScriptEnabled: isScriptOn });
+    async newContext({ isScriptOn = true, hasTransitions = false } = {}) {
+      const context: BrowserContext = await browser.newContext({
+        javaScriptEnabled: isScriptOn,
+        ...(hasTransitions ? { reducedMotion: "no-preference" } : {}),
+      });
       context.setDefaultTimeout(60_000);
       return { newPage: async () => new ChromiumPage(await context.newPage()), close: () => context.close() };
     },
