@@ -123,7 +123,6 @@ export async function dev(root: string): Promise<void> {
     allowOnlyThisMachine({ allowedHosts: allowedHosts(), base: app.loader.base }, handle)(...exchange);
   });
   guardUpgrades(http, upgrades, allowedHosts);
-
   const { address } = await listenOn(http, config).catch(async (error: unknown) => {
     await vite.close(); // it would keep the process alive
     throw error;
