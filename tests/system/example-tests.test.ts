@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { copyExample, repository } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
 
-it.each([["accounts", 24]] as const)(
+it.each([["accounts", 25]] as const)(
   "the tests of the example %s pass, with a database of their own",
   { timeout: 120_000 },
   async (name, numPassedTests) => {
