@@ -3,13 +3,13 @@ import {
   CompileError,
   exportsOfLocal,
   type ModuleExports,
+  memberName,
   type Node,
   nodesOf,
   type Scope,
   type Scopes,
   type SourceFile,
   type SourceRange,
-  stringValue,
   unwrapExpression,
 } from "../syntax/index.ts";
 
@@ -52,8 +52,7 @@ function declarationKind(call: ESTree.CallExpression, scope: Scope): Declaration
   }
   if (callee.type !== "MemberExpression") return undefined;
   const object = unwrapExpression(callee.object);
-  const property =
-    callee.property.type === "Identifier" && !callee.computed ? callee.property.name : stringValue(callee.property);
+  const property = memberName(callee);
   const imported = object.type === "Identifier" ? scope.findValue(object.name)?.imported : undefined;
   return imported?.name === "*" && property !== undefined ? kindOfImport(imported.source, property) : undefined;
 }

@@ -26,6 +26,7 @@ describe("the list of modules in new App()", () => {
   test.each([
     ["export default new App({ modules: [a, b] });", ["./a.server.ts", "./b.server.ts"]],
     ["export default new tsweb.App({ title: 'x', modules: [a] });", ["./a.server.ts"]],
+    ["export default new tsweb['App']({ modules: [a] });", ["./a.server.ts"]],
     ["const modules = [a, b] as const;\nexport default new App({ modules });", ["./a.server.ts", "./b.server.ts"]],
     ["const list = [a];\nexport default new App({ modules: list } satisfies Options);", ["./a.server.ts"]],
     ["export default new App({ modules: [] });", []],
@@ -40,6 +41,7 @@ describe("the list of modules in new App()", () => {
     ["export default new App({ title: 'x' });", undefined],
     ["new App({ modules: [a] });\nnew App({ modules: [b] });", undefined],
     ["export default new Application({ modules: [a] });", undefined],
+    ["export default new tsweb[App]({ modules: [a] });", undefined],
     ["export default make();", undefined],
   ])("is read from %s", (body, expected) => {
     expect(readModuleList(entry(body))?.map(({ source }) => source)).toEqual(expected);

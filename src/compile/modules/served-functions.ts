@@ -9,6 +9,7 @@ import {
 } from "../syntax/index.ts";
 import { type ModuleFacts, type ModuleResolver, type ResolvedExport, resolveImported } from "./module-facts.ts";
 import { relativePath } from "./server-only.ts";
+import { importedNameOf } from "./values.ts";
 
 /** A server function, or a page or route for links, that a server module re-exports under the same name. */
 export interface ReExport {
@@ -127,16 +128,8 @@ export function readModuleList(facts: ModuleFacts): ListedModule[] | undefined {
 }
 
 function isApp(node: ESTree.NewExpression, facts: ModuleFacts): boolean {
-  const callee = unwrapExpression(node.callee);
-  const importOf = (name: string) => facts.scopes.module.findValue(name)?.imported;
-  if (callee.type === "Identifier") {
-    const imported = importOf(callee.name);
-    return imported?.source === "tsweb" && imported.name === "App";
-  }
-  if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier") return false;
-  const namespace = importOf(callee.object.name);
-  const property = callee.property.type === "Identifier" && callee.property.name;
-  return namespace?.source === "tsweb" && namespace.name === "*" && property === "App";
+  const created = importedNameOf(unwrapExpression(node.callee), facts.scopes.module);
+  return created?.source === "tsweb" && created.name === "App";
 }
 
 /** Returns the values of the option `modules` of the applications of a module, as far as its source shows them. */

@@ -13,7 +13,6 @@ import {
   nodesOf,
   type Scope,
   type Scopes,
-  stringValue,
   unwrapChain,
   unwrapExpression,
 } from "../syntax/index.ts";
@@ -26,11 +25,10 @@ export function importedNameOf(node: Node, scope: Scope): ImportedName | undefin
     return imported?.name === "*" ? undefined : imported;
   }
   if (node.type !== "MemberExpression" && node.type !== "JSXMemberExpression") return undefined;
-  const { object, property } = node;
+  const { object } = node;
   if (object.type !== "Identifier" && object.type !== "JSXIdentifier") return undefined;
   const namespace = scope.findValue(object.name)?.imported;
-  const name =
-    property.type === "Identifier" || property.type === "JSXIdentifier" ? property.name : stringValue(property);
+  const name = node.type === "MemberExpression" ? memberName(node) : node.property.name;
   return namespace?.name === "*" && name !== undefined ? { source: namespace.source, name } : undefined;
 }
 

@@ -52,6 +52,7 @@ describe("a call that each rendering of a view makes", () => {
     'const value = «load("1");',
     '«load.named({ id: "1" });',
     '«data.load("1");',
+    '«data["load"]("1");',
     '«fetchIt("1");',
   ])("is rejected: %s", async (code) => {
     const error = await compileErrorAt("src/a.tsx", inView(code), checkRendering);
@@ -109,6 +110,7 @@ describe("a call that not each rendering makes", () => {
     "const Later = class { timer = setInterval(tick); };",
     "type A = typeof setInterval; const a = setInterval; const b = form(load); const c = load;",
     "plain(); data.plain(); plain().then(show);",
+    'const load = "plain"; data[load]("1"); data[load].named({ id: "1" });',
     "return <button onClick={() => load('1')} onBlur={load} />;",
   ])("is accepted: %s", (code) => expect(checkRendering(inView(code))).resolves.toBeUndefined());
 
