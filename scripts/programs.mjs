@@ -1,7 +1,8 @@
 // The programs that tests start, besides Node: which of them test files need, and their installation.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, join } from "node:path";
 import { fail, root, run } from "./setup.mjs";
 
 /** The programs: their possible names, and their Debian packages. */
@@ -19,6 +20,12 @@ export const programs = {
   webkit: { names: ["WebKitWebDriver"], debian: "webkit2gtk-driver", isOptional: true },
   display: { names: ["Xvfb"], debian: "xvfb", isOptional: true },
 };
+
+/**
+ * Checks metrics, in `npm run matrix -- metrics` only. Its package also has the server Prometheus, which would run as a service: so
+ * only this file of it is installed.
+ */
+export const promtool = { names: ["promtool"], debian: "prometheus", file: "usr/bin/promtool" };
 
 /**
  * Returns the programs that test files start: those whose name is a string in a file, or in a module of tests/ that it
@@ -60,7 +67,7 @@ function isInstalled(names) {
  * Installs missing programs from Debian's packages. Without the permission to do so, it prints what to install and
  * exits. Optional programs are skipped when they cannot be installed.
  *
- * @param {readonly { names: string[], debian: string, isOptional?: boolean }[]} programs
+ * @param {readonly { names: string[], debian: string, file?: string, isOptional?: boolean }[]} programs
  */
 export function installPrograms(programs) {
   const missing = programs.filter(({ names }) => !isInstalled(names));
@@ -81,12 +88,23 @@ export function installPrograms(programs) {
   const quiet = { env: { DEBIAN_FRONTEND: "noninteractive" } };
   const [command, ...install] = [...APT_INSTALL.split(" "), "-qq"];
   run(command, ["update", "-qq"], quiet);
-  if (required !== "") run(command, [...install, ...required.split(" ")], quiet);
+  for (const { debian, file } of missing) if (file) installFile(debian, file);
+  const packages = debianPackages(missing.filter(({ file, isOptional }) => !file && !isOptional));
+  if (packages !== "") run(command, [...install, ...packages.split(" ")], quiet);
   if (optional === "") return;
   const { status } = spawnSync(command, [...install, ...optional.split(" ")], {
     env: { ...process.env, ...quiet.env },
   });
   if (status !== 0) console.log(`${optional} could not be installed; the tests take longer, or test less.`);
+}
+
+/** Copies one file of a Debian package to /usr/local/bin. */
+function installFile(debian, file) {
+  const folder = mkdtempSync(join(tmpdir(), "tsweb-package-"));
+  process.once("exit", () => rmSync(folder, { recursive: true }));
+  run("apt-get", ["download", "-qq", "-o", "APT::Sandbox::User=root", debian], { cwd: folder });
+  run("dpkg-deb", ["--extract", ...readdirSync(folder), "."], { cwd: folder });
+  copyFileSync(join(folder, file), join("/usr/local/bin", basename(file)));
 }
 
 const APT_INSTALL = "apt-get install -y --no-install-recommends";

@@ -241,7 +241,7 @@ describe("the metrics", () => {
     }
   });
 
-  // promtool is a package of 96 MB: npm run matrix -- metrics requires it.
+  // promtool is in a package of 96 MB: npm run matrix -- metrics installs it.
   if (process.env.TSWEB_TEST_MATRIX === "1") {
     it("pass promtool check metrics", async () => {
       const { app } = metricsApp();
