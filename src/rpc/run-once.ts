@@ -22,8 +22,8 @@ export interface Outcomes {
   claim(key: string, text: string): Promise<string | null>;
   write(key: string, text: string): Promise<void>;
   remove(key: string): Promise<void>;
-  /** Returns whether a text may be kept as an outcome. */
-  hasRoomFor(text: string): boolean;
+  /** Returns whether half of the space is used. */
+  isHalfFull(): boolean;
 }
 
 /** The outcomes of the application of a request. */
@@ -31,6 +31,9 @@ export const OUTCOMES = new ContextKey<Outcomes>();
 
 /** The largest outcome that is kept, in bytes of JSON. */
 export const MAX_OUTCOME_BYTES = 64 * 1024;
+
+/** The largest outcome that is kept while half of the space is used: most redirects, and results of a few fields. */
+const SMALL_OUTCOME_BYTES = 1024;
 
 /** How long a request waits for the first run of its submission, in milliseconds. */
 const WAIT_MS = 10_000;
@@ -40,7 +43,14 @@ const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
 
 /** The bytes of outcomes that are kept for one client: 4 MiB in 10 minutes, the time for which they are kept. */
-const CLIENT_LIMIT = new CountLimit("once", { calls: 4 * 1024 * 1024, seconds: 600 }, "one client");
+const CLIENT_RATE = { calls: 4 * 1024 * 1024, seconds: 600 };
+const CLIENT_LIMIT = new CountLimit("once", CLIENT_RATE, "one client");
+
+/**
+ * The bytes that all users and signed-out clients of one address may add while half of the space is used. Otherwise one person with
+ * many accounts could fill it, and all others would be refused.
+ */
+const ADDRESS_LIMIT = new CountLimit("once-address", CLIENT_RATE, "all clients of one address");
 
 /** A key: long enough that nobody guesses one that was made at random. */
 const KEY_PATTERN = /^[\w-]{16,128}$/;
@@ -65,7 +75,7 @@ export interface Submission {
  * 10 seconds. If the outcome is still not known, because the first run goes on or was cut off, the outcome is `conflict` with
  * `details.unknown`. Nothing is kept of a run that has changed the sign-in, and of arguments that were refused before the function ran.
  *
- * @throws RequestError `rate_limited` if too much is kept for the client
+ * @throws RequestError `rate_limited` if too much is kept for the client, or for its address while half of the space is used
  * @throws RPCError `validation_error` for an invalid key
  * @throws Error while the store is unreachable: nothing has run then
  * @see docs/protocol.md 15.8
@@ -94,7 +104,7 @@ async function runWithKey(
     if (!isAllowed(definition.options)) throw unauthenticatedError(); // the session may have ended while it waited
     return earlier;
   }
-  await countBytes(run, outcomeBytes(own)).catch(async (error: unknown) => {
+  await countBytes(run, outcomes, outcomeBytes(own)).catch(async (error: unknown) => {
     await outcomes.remove(record);
     throw error;
   });
@@ -151,8 +161,10 @@ async function textToKeep(
 ): Promise<string> {
   if (outcome.kind === "failure" && isDisconnection(run.context, outcome.cause)) return UNKNOWN;
   const text = JSON.stringify(toKept(outcome));
-  if (Buffer.byteLength(text) > MAX_OUTCOME_BYTES || !outcomes.hasRoomFor(text)) return UNKNOWN;
-  return countBytes(run, outcomeBytes(text) - outcomeBytes(own)).then(
+  const bytes = outcomeBytes(text);
+  if (Buffer.byteLength(text) > MAX_OUTCOME_BYTES) return UNKNOWN;
+  if (bytes > SMALL_OUTCOME_BYTES && outcomes.isHalfFull()) return UNKNOWN;
+  return countBytes(run, outcomes, bytes - outcomeBytes(own)).then(
     () => text,
     () => UNKNOWN,
   );
@@ -196,14 +208,18 @@ function failed(error: RPCError): FunctionOutcome {
   return { kind: "failure", error, cause: error };
 }
 
-/** @throws RequestError `rate_limited` if too much is kept for the client */
-async function countBytes({ context }: FunctionRun, cost: number): Promise<void> {
-  const store = context.get(RATE_STORE);
-  const client = countedUser(context) ?? clientKey(context.address);
-  const balance = await store?.use(CLIENT_LIMIT, client, { mode: "check", cost, strict: false });
-  if (!balance || balance.isCounted) return;
-  const { sentence, details } = retryAdvice(balance.waitSeconds);
-  throw new RequestError("rate_limited", `Too many submissions. ${sentence}`, { details });
+/** @throws RequestError `rate_limited` if too much is kept for the client, or for its address while half of the space is used */
+async function countBytes({ context }: FunctionRun, outcomes: Outcomes, cost: number): Promise<void> {
+  const address = clientKey(context.address);
+  await countUnder(CLIENT_LIMIT, countedUser(context) ?? address);
+  if (outcomes.isHalfFull()) await countUnder(ADDRESS_LIMIT, address);
+
+  async function countUnder(limit: CountLimit, key: string): Promise<void> {
+    const balance = await context.get(RATE_STORE)?.use(limit, key, { mode: "check", cost, strict: false });
+    if (!balance || balance.isCounted) return;
+    const { sentence, details } = retryAdvice(balance.waitSeconds);
+    throw new RequestError("rate_limited", `Too many submissions. ${sentence}`, { details });
+  }
 }
 
 function unknownError(): RPCError {

@@ -189,7 +189,7 @@ export function createSite(
       claim: async (key, text) => live.bus.outcomes.claim(key, text),
       write: async (key, text) => live.bus.outcomes.write(key, text),
       remove: async (key) => live.bus.outcomes.remove(key),
-      hasRoomFor: (text) => live.bus.outcomes.hasRoomFor?.(text) ?? true,
+      isHalfFull: () => live.bus.outcomes.isHalfFull?.() ?? false,
     })
     .set(LINKED_SITE, { base, serves })
     .set(QUERY_READER, live.queries?.runs)

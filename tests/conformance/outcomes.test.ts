@@ -87,17 +87,19 @@ describe("outcomes in memory", () => {
     expect(outcomes.bytes).toBe(0);
   });
 
-  it("have room for large records in the first half of their maximum, and for small ones in the second half", async () => {
-    const outcomes = new MemoryOutcomes(() => 0, 10_000);
-    const large = "x".repeat(500); // 1,512 bytes
-    await outcomes.claim("a", "x".repeat((5_000 - 1_512 - 512) / 2));
-    expect(outcomes.hasRoomFor(large)).toBe(true); // exactly half
-    expect(outcomes.hasRoomFor(`${large}x`)).toBe(false);
-    await outcomes.claim("b", large);
-    expect(outcomes.hasRoomFor("x".repeat(256))).toBe(true); // 1 KiB
-    expect(outcomes.hasRoomFor("x".repeat(257))).toBe(false);
+  it("are half full from half of their maximum on, until enough of them has expired or was removed", async () => {
+    let now = 0;
+    const outcomes = new MemoryOutcomes(() => now, 10_000);
+    await outcomes.claim("a", "x".repeat((4_998 - 512) / 2));
+    expect(outcomes.isHalfFull()).toBe(false);
+    await outcomes.write("a", "x".repeat((5_000 - 512) / 2));
+    expect(outcomes.isHalfFull()).toBe(true);
+    now = 10 * MINUTES;
+    expect(outcomes.isHalfFull()).toBe(false);
+    await outcomes.claim("b", "x".repeat(5_000 - 512));
+    expect(outcomes.isHalfFull()).toBe(true);
     await outcomes.remove("b");
-    expect(outcomes.hasRoomFor(large)).toBe(true);
+    expect(outcomes.isHalfFull()).toBe(false);
   });
 });
 

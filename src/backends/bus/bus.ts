@@ -309,6 +309,6 @@ export interface OutcomeStore {
   write(key: string, text: string): Promise<void>;
   /** Removes a key. */
   remove(key: string): Promise<void>;
-  /** Optional. Returns whether a text may be kept as an outcome: a store may refuse large ones, to have room for claims. */
-  hasRoomFor?(text: string): boolean;
+  /** Optional. Returns whether half of the space is used. The other half is for claims and small outcomes, with a limit for each address. */
+  isHalfFull?(): boolean;
 }

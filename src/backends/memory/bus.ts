@@ -142,9 +142,6 @@ export function isMemoryBus(bus: Bus): boolean {
 /** The memory of all records, in bytes. Nothing is stored above it: a submission whose record was dropped could run twice. */
 export const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
-/** The bytes of an outcome that is kept while half of the memory is used: of most redirects, and of results of a few fields. */
-const SMALL_OUTCOME_BYTES = 1024;
-
 /** The outcomes of idempotent functions in the memory of this process. */
 export class MemoryOutcomes implements OutcomeStore {
   /** The oldest one first. */
@@ -183,11 +180,9 @@ export class MemoryOutcomes implements OutcomeStore {
     if (record && this.#records.delete(key)) this.#bytes -= outcomeBytes(record.text);
   }
 
-  /** Large outcomes fill half of the memory at most, so that claims, which are small, still fit. */
-  hasRoomFor(text: string): boolean {
+  isHalfFull(): boolean {
     this.#expire();
-    const bytes = outcomeBytes(text);
-    return bytes <= SMALL_OUTCOME_BYTES || this.#bytes + bytes <= this.#maxBytes / 2;
+    return this.#bytes >= this.#maxBytes / 2;
   }
 
   #set(key: string, text: string): void {
