@@ -8,7 +8,7 @@ import { browserHeaders } from "./lib/load.mjs";
 import { median, table } from "./lib/numbers.mjs";
 
 /** What is left out, as `TSWEB_ORDINARY_HTTP`. Messages that many receive are measured by `npm run bench -- live`. */
-const WAYS = ["heads", "requests", "texts", "writes", "idle", "all"];
+const WAYS = ["heads", "requests", "headers", "texts", "writes", "idle", "all"];
 
 const KINDS = {
   calls: ({ address }) => callOf({ address, form: FORMS.tsweb }, { text: "hello", n: 42 }),

@@ -7,11 +7,12 @@
 import type { IncomingMessage, ServerOptions } from "node:http";
 import { chunkedConnection, convertText, endInOneWrite, endOrdinarily, measureText } from "./bodies.ts";
 import { KEEP_ALIVE_MS } from "./keep-alive.ts";
+import { RequestWithKnownHeaders } from "./known-headers.ts";
 import { writeOrdinaryHead, writePreparedHead } from "./prepared-head.ts";
 import { ServerRequest } from "./server-request.ts";
 
 /** The fast ways, each of which can be left out. */
-type FastWay = "heads" | "requests" | "texts" | "writes" | "chunks" | "idle";
+type FastWay = "heads" | "requests" | "headers" | "texts" | "writes" | "chunks" | "idle";
 
 // Lives as long as the process, whose environment it is read from.
 const ordinaryWays = (process.env.TSWEB_ORDINARY_HTTP ?? "").split(",");
@@ -35,15 +36,16 @@ export function closesIdleConnections(versions: Readonly<Record<string, string |
 }
 
 /**
- * Returns the options of our own server that a fast way needs. Deno would lose the bodies of {@link ServerRequest}.
+ * Returns the options of our own server that a fast way needs. Deno would lose the bodies of a {@link ServerRequest}.
  *
  * @param versions `process.versions`
  */
 export function fastServerOptions(versions: Readonly<Record<string, string | undefined>>): ServerOptions {
   const keepAliveTimeout = closesIdleConnections(versions) ? 0 : KEEP_ALIVE_MS;
   if (!isFast("requests") || !isNode(versions)) return { keepAliveTimeout };
-  // ServerRequest inherits all members, also static ones.
-  return { keepAliveTimeout, IncomingMessage: ServerRequest as unknown as typeof IncomingMessage };
+  const Request = isFast("headers") ? RequestWithKnownHeaders : ServerRequest;
+  // They inherit all members, also static ones.
+  return { keepAliveTimeout, IncomingMessage: Request as unknown as typeof IncomingMessage };
 }
 
 export { chunkOf } from "./bodies.ts";

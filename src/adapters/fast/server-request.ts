@@ -17,7 +17,8 @@ type Listener = (...args: never[]) => void;
 /** The members of Node's class that {@link ServerRequest} uses or overrides. */
 interface RequestStream {
   complete: boolean;
-  readonly headers: IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
   readonly readableHighWaterMark: number;
   on(event: string | symbol, listener: Listener): this;
   addListener(event: string | symbol, listener: Listener): this;
