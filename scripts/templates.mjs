@@ -1,5 +1,6 @@
 // The templates of `tsweb new`: template/, the examples with the configuration of template/, and deploy/. Each is written into one
 // file, because npm would leave .gitignore files out of the package.
+import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -38,7 +39,14 @@ function readFiles(folder) {
     .map((name) => name.replaceAll("\\", "/"))
     .filter((name) => !IGNORED.test(name) && statSync(join(folder, name)).isFile())
     .sort();
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+  return Object.fromEntries(names.map((name) => [name, readText(join(folder, name))]));
+}
+
+/** Returns the text of a file. Other bytes, which most images have, would be lost: those of template/public/favicon.ico are chosen so. */
+function readText(file) {
+  const bytes = readFileSync(file);
+  if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8, so a template cannot contain it. Use an image in SVG.`);
+  return bytes.toString("utf8");
 }
 
 /** Returns the files of an example as a project outside of this repository. */

@@ -26,6 +26,7 @@ const FILES = [
   "AGENTS.md",
   "README.md",
   "package.json",
+  "public/favicon.ico",
   "src/app.ts",
   "src/greeter.tsx",
   "src/greetings.server.ts",
@@ -145,6 +146,10 @@ describe("the new project", () => {
       expect(page).toContain("<h1>my-shop</h1>");
       const [sheet = ""] = /(?<=<link rel="stylesheet" href=")[^"]+/.exec(page) ?? [];
       expect((await fetch(new URL(sheet, server.address))).headers.get("content-type")).toContain("text/css");
+      const icon = await fetch(new URL("/favicon.ico", server.address)); // browsers request it, and report a 404 in the console
+      expect(icon.headers.get("content-type")).toBe("image/vnd.microsoft.icon");
+      const original = readFileSync(join(repository, "template/public/favicon.ico"));
+      expect(Buffer.from(await icon.arrayBuffer()).equals(original)).toBe(true);
       expect(await call({ name: " Ada " })).toEqual({ status: 200, body: { result: "Hello Ada, from the server." } });
       expect(await call({ name: " " })).toMatchObject({ status: 422, body: { error: { code: "validation_error" } } });
       expect(await call({ name: ["Ada"] })).toMatchObject({
