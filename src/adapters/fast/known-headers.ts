@@ -5,8 +5,8 @@
  * in the same order as many before them, because few browsers send them: such a request gets a copy of the object that Node once made
  * of these names, with its own values.
  *
- * Measured gain with the 13 headers of the benchmark: 5 to 8 % of the processor time of a call on Node 20, 3 to 7 % on Node 24; 1 to 3 %
- * of a page. Of the 20 headers of a browser's call with a cookie, Node takes twice as long as of these 13.
+ * Measured gain with the 12 headers of the benchmark: 5 to 8 % of the processor time of a call on Node 20, 3 to 7 % on Node 24; 1 to 3 %
+ * of a page. Of the 20 headers of a browser's call with a cookie, Node takes twice as long as of these 12.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { NodeRequest } from "./node-http.ts";
