@@ -58,8 +58,9 @@ export class KnownNames {
 
   /** Returns headers as Node makes them, if the names are known. */
   headersOf(rawHeaders: readonly string[]): IncomingHttpHeaders | undefined {
-    const known = this.#known[rawHeaders.length / 2]?.find(({ sent }) => haveNames(sent, rawHeaders));
-    return known && withValues(known, rawHeaders);
+    const candidates = this.#known[rawHeaders.length / 2] ?? [];
+    for (const names of candidates) if (haveNames(names.sent, rawHeaders)) return withValues(names, rawHeaders);
+    return undefined;
   }
 
   /**
@@ -102,6 +103,7 @@ function haveNames(sent: readonly string[], rawHeaders: readonly string[]): bool
 
 function withValues({ names, object }: HeaderNames, rawHeaders: readonly string[]): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = { ...object };
-  for (const [at, name] of names.entries()) headers[name] = rawHeaders[2 * at + 1];
+  // An iterator would make more garbage than the object.
+  for (let at = 0; at < names.length; at++) headers[names[at] ?? ""] = rawHeaders[2 * at + 1];
   return headers;
 }
