@@ -17,7 +17,7 @@ export const fromBrowser = (name: string): Edit => ({
   from: "{ RPCError, state, view }",
   to: `{ ${name}, RPCError, state, view }`,
 });
-/** Adds markup in front of the list of the view, in line 21. */
+/** Adds markup in front of the list of the view, in line 22 from column 7. */
 export const inMarkup = (markup: string): Edit => ({
   file: VIEW,
   from: "      <ul>",
