@@ -8,7 +8,7 @@ import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { clientAddress } from "../http/index.ts";
 import { clientKey } from "../rate-limit/index.ts";
-import { currentResponse, isArriving, isHttpServer, tlsOf } from "./fast/index.ts";
+import { arrivingConnections, currentResponse, isHttpServer, tlsOf } from "./fast/index.ts";
 import { closeAfterResponse } from "./response-end.ts";
 
 /** What is known about a connection. */
@@ -58,9 +58,10 @@ export class Connections {
 
   /** The connections with HTTP/1 whose request is still arriving, the oldest first. */
   *arriving(): Generator<ArrivingConnection<Socket>> {
+    const arriving = arrivingConnections(this.#server);
     for (const connection of this.#sockets) {
       const { remoteAddress: address } = connection;
-      if (address !== undefined && isArriving(connection)) yield { connection, address };
+      if (address !== undefined && arriving.has(connection)) yield { connection, address };
     }
   }
 

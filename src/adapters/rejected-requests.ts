@@ -103,8 +103,11 @@ function rejectOnSocket(error: ClientError, socket: Socket, base: string | null)
 
 function rejectionFor({ code, reason, message }: ClientError): Rejection {
   switch (code) {
-    case "HPE_HEADER_OVERFLOW":
-      return { status: 431, message: `The URL and the headers are larger than ${maxHeaderSize} bytes, the maximum.` };
+    case "HPE_HEADER_OVERFLOW": // since Node 22, also for more than 1,000 headers
+      return {
+        status: 431,
+        message: `The URL and the headers are larger than ${maxHeaderSize} bytes, or more than 999.`,
+      };
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return { status: 413, message: "The extensions of the body's chunks are too large." };
     case "ERR_HTTP_REQUEST_TIMEOUT":

@@ -51,11 +51,11 @@ export function fastServerOptions(versions: Readonly<Record<string, string | und
 export { chunkOf } from "./bodies.ts";
 export { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
 export {
+  arrivingConnections,
   byteCountersOf,
   createServer,
   currentResponse,
   hidesByteCounters,
-  isArriving,
   isHttpServer,
   maxHeaderSize,
   releaseSentHeaders,

@@ -58,8 +58,6 @@ const SENT_HEADERS = "HTTP/1.1 200 OK\r\n\r\n";
 /** Node's parser of a connection with HTTP/1. */
 interface Parser {
   onIncoming?: unknown;
-  /** Returns since when the request has been arriving, in milliseconds; 0 between requests, and once one has arrived. */
-  duration?(): number;
 }
 
 /** What a parser returns for a request after which no HTTP follows (`CONNECT`): it then parses no more. */
@@ -76,14 +74,25 @@ export function stopParsing(socket: Socket & { readonly parser?: Parser | null }
   if (parser && "onIncoming" in parser) parser.onIncoming = () => NO_MORE_HTTP;
 }
 
-/**
- * Returns whether the next request of a connection is still arriving, headers or body, or the connection is new. A connection that is
- * idle after a response, or whose request has arrived as a whole, is not: it is closed when it is idle, or limited as a call or stream.
- */
-export function isArriving(socket: Socket & { readonly parser?: Parser | null }): boolean {
-  // In a version that lacks it, no connection is closed.
-  return !socket.destroyed && (socket.parser?.duration?.() ?? 0) > 0;
+/** Node's list of the connections of a server with HTTP/1, by which it limits how long a request may arrive. */
+interface ConnectionList {
+  active(): readonly { readonly socket?: Socket | null }[];
 }
+
+/**
+ * Returns the connections with HTTP/1 whose next request is still arriving, headers or body, and the new ones. Those that are idle
+ * after a response, or whose request has arrived as a whole, are not among them: they are closed when they are idle, or limited as a
+ * call or stream.
+ */
+export function arrivingConnections(server: object): ReadonlySet<Socket> {
+  // Node has no public name for it, only for closing those that are idle, or all. In a version that lacks it, none is returned.
+  const name = Object.getOwnPropertySymbols(server).find(({ description }) => description === LIST_NAME);
+  const list: ConnectionList | undefined = name && Reflect.get(server, name);
+  return new Set(list?.active().flatMap(({ socket }) => (socket && !socket.destroyed ? [socket] : [])));
+}
+
+/** Since Node 18.0. */
+const LIST_NAME = "http.server.connections";
 
 /** What Node's handle of a connection counts, in bytes: all writes, and what the system has not taken of them. */
 export interface ByteCounters {
