@@ -2,8 +2,7 @@ import { parseSync } from "vite";
 import type { FunctionDocumentation, Signature } from "../protocol/index.ts";
 import type { Declaration, ModuleFacts } from "./modules/index.ts";
 import { type FunctionNode, languageOf, type Node, type SourceFile } from "./syntax/index.ts";
-import { readResultShape, type TypeLookup } from "./type-shapes/index.ts";
-import { propertyKey } from "./types/index.ts";
+import { propertyKey, readResultShape, type TypeLookup } from "./types/index.ts";
 
 /** Returns the documentation of a module's server functions, by their index, from types that `lookup` finds. */
 export type DocumentationReader = (index: number, lookup: TypeLookup) => FunctionDocumentation;

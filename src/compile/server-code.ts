@@ -32,7 +32,7 @@ import {
   type TypeDeclaration,
   type TypeLookup,
   type TypeModule,
-} from "./type-shapes/index.ts";
+} from "./types/index.ts";
 
 /** A compiled module. */
 export interface Compiled {

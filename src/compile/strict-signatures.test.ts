@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { inMemoryResolver, readTestModule } from "#test/in-memory-modules";
 import type { ObjectFields, Signature, TypeShape } from "../protocol/index.ts";
 import { strictSignatures, strictSignaturesWithin } from "./server-code.ts";
-import { MAX_TYPE_NODES } from "./type-shapes/index.ts";
+import { MAX_TYPE_NODES } from "./types/index.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 
@@ -89,6 +89,12 @@ describe("the shape of a parameter", () => {
     ["a: keyof typeof X", "unchecked", "const X = {};"],
     ["a: { [K in 'a']: string }", "unchecked"],
     ["a = []", "unchecked"],
+    ["a: typeof NAME", "unchecked", "const NAME: string = load();"],
+    [
+      "a: { b: typeof IDS; c: typeof SELF }",
+      "{ b: *typeof IDS*, c: *typeof SELF* }",
+      "const IDS: int[] = []; const SELF: A = 1; type A = A | null;",
+    ],
     ["a: { (): void }", "unchecked"],
     ["a: { [Symbol.iterator]: string }", "unchecked"],
     ["a: { __proto__: string }", "unchecked"],
@@ -183,6 +189,11 @@ describe("the shape of a parameter", () => {
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
   test.each(table.map(withTitle))("of %s", (_title, parameter, expected, declarations) => {
     expect(shapeOf(parameter, declarations)).toBe(expected);
+  });
+
+  test("does not contain the names of types that are not recursive", () => {
+    const { params } = strictSignatureOf("interface User { n: int }\nexport const f = server((a: User) => 1);");
+    expect(params[0]?.shape).toEqual({ object: { fields: [["n", { kinds: ["int"] }]] } });
   });
 
   test("is read for each key of a destructured object", () => {

@@ -1,25 +1,16 @@
 import type { ESTree } from "vite";
-import type { Parameter, Signature } from "../../protocol/index.ts";
+import type { Parameter, Signature, TypeShape } from "../../protocol/index.ts";
+import { CompileError, type FunctionNode, type Node, type Scopes, type SourceFile } from "../syntax/index.ts";
 import {
-  CompileError,
-  type FunctionNode,
-  type Node,
-  type Scope,
-  type Scopes,
-  type SourceFile,
-} from "../syntax/index.ts";
-import {
+  coercedShape,
+  coercedValueShape,
   containsCheckedType,
-  inferredFacts,
   type Member,
   type Members,
-  membersOf,
   parameterCoercion,
+  parameterMembers,
   propertyKey,
-  type ScopedType,
-  type TypeContext,
-  type TypeFacts,
-  typeFacts,
+  type TypeNode,
 } from "../types/index.ts";
 
 /** A server function, or a query, in its module. */
@@ -59,14 +50,12 @@ export function readSignature(serverFunction: ServerFunctionSource, source: Sour
 class ParameterReader {
   private readonly serverFunction: ServerFunctionSource;
   private readonly source: SourceFile;
-  private readonly scope: Scope;
-  private readonly types: TypeContext;
+  private readonly position: Omit<TypeNode, "node">;
 
   constructor(serverFunction: ServerFunctionSource, source: SourceFile, scopes: Scopes) {
     this.serverFunction = serverFunction;
     this.source = source;
-    this.scope = scopes.byNode.get(serverFunction.fn) ?? scopes.module;
-    this.types = { source, scopes, resolving: [] };
+    this.position = { scope: scopes.byNode.get(serverFunction.fn) ?? scopes.module, module: { source, scopes } };
   }
 
   /** Reads a parameter that is not a destructured object. */
@@ -96,7 +85,7 @@ class ParameterReader {
     }
     const annotation = target.typeAnnotation?.typeAnnotation;
     return this.parameter(target.name, target, {
-      ...(annotation ? { type: { node: annotation, scope: this.scope } } : {}),
+      ...(annotation ? { type: { ...this.position, node: annotation } } : {}),
       ...(assignment ? { defaultValue: assignment.right } : {}),
       optional: Boolean(target.optional),
     });
@@ -113,7 +102,7 @@ class ParameterReader {
       );
     }
     const annotation = pattern.typeAnnotation?.typeAnnotation;
-    const members = annotation && this.members({ node: annotation, scope: this.scope });
+    const members = annotation && this.members({ ...this.position, node: annotation });
     if (!annotation) this.requireOwnTypes(pattern, "its parameters");
     return pattern.properties.map((property) => this.key(property, members));
   }
@@ -137,9 +126,9 @@ class ParameterReader {
     });
   }
 
-  private members(type: ScopedType): Members | undefined {
-    const members = membersOf(type, this.types);
-    if (members === undefined && containsCheckedType(type, this.types)) {
+  private members(type: TypeNode): Members | undefined {
+    const members = parameterMembers(type);
+    if (members === undefined && containsCheckedType(type)) {
       return this.reject(
         "has parameters whose types cannot be read. Declare them in this module as `{ n: int; … }`, an interface or an alias.",
         type.node,
@@ -155,20 +144,20 @@ class ParameterReader {
     if (parameter.type && isFormData(parameter.type)) {
       throw new CompileError(formDataMessage(this.serverFunction.name, name), this.source, at);
     }
-    const facts = this.facts(parameter);
-    const { optional, ...coercion } = parameterCoercion(facts ?? { types: [], literals: [], unchecked: true });
+    const shape = this.shape(parameter);
+    const { optional, ...coercion } = parameterCoercion(shape);
     const isOptional = optional || parameter.optional || parameter.defaultValue !== undefined;
     return {
       name,
       ...coercion,
       ...(isOptional ? { optional: true } : {}),
-      annotation: parameter.type ? this.text(parameter.type.node) : (facts?.types[0] ?? "").replace("float", "number"),
+      annotation: parameter.type ? this.text(parameter.type.node) : (shape.kinds?.[0] ?? "").replace("float", "number"),
     };
   }
 
-  private facts(parameter: ParameterSource): TypeFacts | undefined {
-    if (parameter.type) return typeFacts(parameter.type, this.types);
-    return parameter.defaultValue && inferredFacts(parameter.defaultValue, this.scope, this.types);
+  private shape({ type, defaultValue }: ParameterSource): TypeShape {
+    if (type) return coercedShape(type);
+    return defaultValue ? coercedValueShape({ ...this.position, node: defaultValue }) : {};
   }
 
   /** Rejects a parameter without a type of its own when an outer type may declare `int` for it: it would pass unchecked. */
@@ -191,7 +180,7 @@ class ParameterReader {
 }
 
 interface ParameterSource {
-  readonly type?: ScopedType;
+  readonly type?: TypeNode;
   readonly defaultValue?: Node;
   readonly optional: boolean;
   /** Whether it is a key of an object type that was read. */
@@ -199,7 +188,7 @@ interface ParameterSource {
 }
 
 /** Returns whether a type is the global `FormData`, and not one that the module declares or imports. */
-function isFormData({ node, scope }: ScopedType): boolean {
+function isFormData({ node, scope }: TypeNode): boolean {
   if (node.type !== "TSTypeReference" || node.typeName.type !== "Identifier") return false;
   return node.typeName.name === "FormData" && !scope.findType("FormData");
 }

@@ -1,277 +1,254 @@
 /**
- * Reads how the type annotation or the default value of a parameter is coerced (docs/protocol.md 4.2).
- * Types of other modules are not read here: `../type-shapes` reads them for strict applications.
- *
- * Where there is no annotation, types are inferred from values. The two are one file because each needs the other: `typeof x` is
- * the type of a value, and `x as T` is a value with a type.
+ * Reads types from their syntax: how a parameter is coerced (docs/protocol.md 4.2), the shape of its type, which strict
+ * applications check (4.3), and that of a result, which the OpenAPI document describes. Only shapes include types of other
+ * modules, which the caller looks up. A type without a readable shape is unchecked, never rejected, because only strict
+ * applications and documents use shapes.
  */
 
 import type { ESTree } from "vite";
-import type { Coercion } from "../../protocol/index.ts";
-import { type Binding, CompileError, findNode, type Node, type Scope, stringValue } from "../syntax/index.ts";
+import type {
+  FileCount,
+  ListShape,
+  ObjectFields,
+  ObjectShape,
+  Parameter,
+  Signature,
+  TypeShape,
+} from "../../protocol/index.ts";
 import {
-  membersOf,
-  numberTypeOf,
-  qualifiedNumberType,
-  resolveDeclaration,
-  type ScopedType,
+  CompileError,
+  type FunctionNode,
+  findNode,
+  isFunctionNode,
+  keyName,
+  type Node,
+  stringValue,
+} from "../syntax/index.ts";
+import { coercedValueShape } from "./coercion.ts";
+import { uncheckedShape } from "./operations.ts";
+import { readType } from "./read-type.ts";
+import {
+  createTypeContext,
+  MAX_TYPE_NODES,
   type TypeContext,
-} from "./resolve-type.ts";
-import { intersectFacts, literalFacts, type TypeFacts, uncheckedFacts, unionFacts } from "./type-facts.ts";
+  type TypeLookup,
+  type TypeModule,
+  type TypeNode,
+} from "./type-context.ts";
 
+export { containsCheckedType } from "./checked-types.ts";
+export { coercedShape, coercedValueShape, parameterCoercion, parameterMembers } from "./coercion.ts";
+export { type Member, type Members, propertyKey } from "./object-types.ts";
 export {
-  type Member,
-  type Members,
-  membersOf,
-  propertyKey,
-  type ScopedType,
-  type TypeContext,
-} from "./resolve-type.ts";
-export { literalFacts, parameterCoercion, type TypeFacts } from "./type-facts.ts";
+  MAX_TYPE_NODES,
+  type TypeDeclaration,
+  type TypeLookup,
+  type TypeModule,
+  type TypeNode,
+} from "./type-context.ts";
 
-/**
- * Returns how the values of a type are checked. `int` and `float` are tsweb's, under any alias; `number`
- * is `float`. Aliases of this module are followed, generic ones too. A type that another module declares
- * is unchecked: its values pass unchanged.
- *
- * @throws CompileError for a type that refers to itself, or a computed type that contains a checked type
- */
-export function typeFacts(type: ScopedType, context: TypeContext): TypeFacts {
-  const { node } = type;
-  const read = (child: Node) => typeFacts({ ...type, node: child }, context);
-  switch (node.type) {
-    case "TSNumberKeyword":
-      return { types: ["float"], literals: [] };
-    case "TSBooleanKeyword":
-      return { types: ["boolean"], literals: [] };
-    case "TSNullKeyword":
-      return { types: [], literals: [], nullable: true };
-    case "TSUndefinedKeyword":
-    case "TSVoidKeyword":
-      return { types: [], literals: [], optional: true };
-    case "TSNeverKeyword":
-      return { types: [], literals: [] };
-    case "TSLiteralType":
-      return literalFacts(node.literal);
-    case "TSParenthesizedType":
-      return read(node.typeAnnotation);
-    case "TSUnionType":
-      return unionFacts(node.types.map(read));
-    case "TSIntersectionType":
-      return intersectFacts(node.types.map(read));
-    case "TSTypeReference":
-      return referenceFacts(type, node, context);
-    case "TSImportType":
-      return importTypeFacts(node);
-    case "TSTypeQuery":
-      return typeQueryFacts(node, type, context);
-    case "TSIndexedAccessType":
-      return indexedAccessFacts(node, type, context);
-    case "TSConditionalType":
-      return computedTypeFacts(type, context);
-    default:
-      return uncheckedFacts();
-  }
-}
+/** The module and the scope in which the types of a function's parameters are written. */
+type ParameterScope = Omit<TypeNode, "node">;
 
-function coercionFacts(type: Coercion | undefined): TypeFacts {
-  return type === undefined || type === "any" ? uncheckedFacts() : { types: [type], literals: [] };
-}
-
-function importTypeFacts({ qualifier, source }: ESTree.TSImportType): TypeFacts {
-  return coercionFacts(qualifier?.type === "Identifier" ? numberTypeOf(source.value, qualifier.name) : undefined);
-}
-
-function referenceFacts(type: ScopedType, node: ESTree.TSTypeReference, context: TypeContext): TypeFacts {
-  const name = node.typeName;
-  if (name.type === "TSQualifiedName") return coercionFacts(qualifiedNumberType(name, type.scope));
-  if (name.type !== "Identifier") return uncheckedFacts();
-  const binding = type.scope.findType(name.name);
-  if (!binding) return globalTypeFacts(name.name, type, node, context);
-  if (binding.imported) return coercionFacts(numberTypeOf(binding.imported.source, binding.imported.name));
-  const target = resolveDeclaration(binding, type, node, context);
-  const resolving = [...context.resolving, binding.declarations[0] ?? node];
-  return target ? typeFacts(target, { ...context, resolving }) : uncheckedFacts();
-}
-
-function globalTypeFacts(
-  name: string,
-  type: ScopedType,
-  node: ESTree.TSTypeReference,
-  context: TypeContext,
-): TypeFacts {
-  const argument = node.typeArguments?.params[0];
-  switch (name) {
-    case "Number":
-      return coercionFacts("float");
-    case "Boolean":
-      return coercionFacts("boolean");
-    case "Readonly":
-    case "NoInfer":
-    case "Awaited":
-      return argument ? typeFacts({ ...type, node: argument }, context) : uncheckedFacts();
-    case "NonNullable": {
-      if (!argument) return uncheckedFacts();
-      const { nullable: _null, optional: _undefined, ...rest } = typeFacts({ ...type, node: argument }, context);
-      return rest;
-    }
-    case "Exclude":
-    case "Extract":
-      return computedTypeFacts(type, context);
-    default:
-      return uncheckedFacts();
-  }
-}
-
-/** Reads `typeof x` for a const of this module. Any other value is unchecked. */
-function typeQueryFacts(node: ESTree.TSTypeQuery, type: ScopedType, context: TypeContext): TypeFacts {
-  if (node.exprName.type !== "Identifier") return uncheckedFacts();
-  const binding = type.scope.findValue(node.exprName.name);
-  return binding ? constantFacts(binding, context) : uncheckedFacts();
-}
-
-function indexedAccessFacts(node: ESTree.TSIndexedAccessType, type: ScopedType, context: TypeContext): TypeFacts {
-  const object = node.objectType.type === "TSParenthesizedType" ? node.objectType.typeAnnotation : node.objectType;
-  if (object.type === "TSTypeQuery") return elementFacts(object, type);
-  const key = node.indexType.type === "TSLiteralType" ? stringValue(node.indexType.literal) : undefined;
-  const member = key === undefined ? undefined : membersOf({ ...type, node: object }, context)?.get(key);
-  if (!member?.type) return uncheckedFacts();
-  const facts = typeFacts(member.type, context);
-  return member.optional ? { ...facts, optional: true } : facts;
-}
-
-/** Reads `(typeof SIZES)[number]`, where SIZES is an array of literals declared `as const`. */
-function elementFacts(query: ESTree.TSTypeQuery, type: ScopedType): TypeFacts {
-  if (query.exprName.type !== "Identifier") return uncheckedFacts();
-  const declaration = type.scope.findValue(query.exprName.name)?.declarations[0];
-  if (declaration?.type !== "VariableDeclarator" || declaration.init?.type !== "TSAsExpression") {
-    return uncheckedFacts();
-  }
-  const array = declaration.init.expression;
-  if (array.type !== "ArrayExpression") return uncheckedFacts();
-  return unionFacts(array.elements.map((element) => (element ? literalFacts(element) : uncheckedFacts())));
-}
-
-/**
- * Treats a computed type as unchecked.
- *
- * @throws CompileError when it contains a checked type, because values would then pass without the check
- */
-function computedTypeFacts(type: ScopedType, context: TypeContext): TypeFacts {
-  if (containsCheckedType(type, context)) {
-    throw new CompileError(
-      "This type is computed, so the compile step cannot determine whether it is int, float, number or boolean. Write the resulting type here.",
-      context.source,
-      type.node,
-    );
-  }
-  return uncheckedFacts();
-}
-
-const ARITHMETIC = new Set(["-", "*", "/", "%", "**", "|", "&", "^", "<<", ">>", ">>>"]);
-const COMPARISONS = new Set(["<", "<=", ">", ">=", "==", "!=", "===", "!==", "in", "instanceof"]);
-
-/**
- * Infers the type of a default value as TypeScript does: `3` is a `number` and `true` a `boolean`, and so
- * are arithmetic, comparisons and the consts of this module. Anything else is unchecked.
- *
- * @throws CompileError as {@link typeFacts}
- */
-export function inferredFacts(node: Node, scope: Scope, context: TypeContext): TypeFacts {
-  const infer = (child: Node) => inferredFacts(child, scope, context);
-  switch (node.type) {
-    case "ParenthesizedExpression":
-    case "TSNonNullExpression":
-    case "TSSatisfiesExpression":
-      return infer(node.expression);
-    case "TSAsExpression":
-    case "TSTypeAssertion":
-      return isConstAssertion(node.typeAnnotation)
-        ? infer(node.expression)
-        : typeFacts({ node: node.typeAnnotation, scope }, context);
-    case "UnaryExpression":
-      if (node.operator === "!") return { types: ["boolean"], literals: [] };
-      return node.operator === "-" || node.operator === "+" || node.operator === "~"
-        ? numericFacts([node.argument], infer)
-        : uncheckedFacts();
-    case "BinaryExpression":
-      if (COMPARISONS.has(node.operator)) return { types: ["boolean"], literals: [] };
-      return ARITHMETIC.has(node.operator) || node.operator === "+"
-        ? numericFacts([node.left, node.right], infer)
-        : uncheckedFacts();
-    case "ConditionalExpression":
-      return unionFacts([infer(node.consequent), infer(node.alternate)]);
-    case "Identifier": {
-      const binding = scope.findValue(node.name);
-      if (binding) return constantFacts(binding, context);
-      return node.name === "Infinity" || node.name === "NaN" ? { types: ["float"], literals: [] } : uncheckedFacts();
-    }
-    default:
-      return widenLiteral(literalFacts(node));
-  }
-}
-
-/** Reads the type of a const of this module from its annotation, or else from its value. */
-function constantFacts(binding: Binding, context: TypeContext): TypeFacts {
-  const declaration = binding.declarations[0];
-  if (declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier") return uncheckedFacts();
-  const annotation = declaration.id.typeAnnotation?.typeAnnotation;
-  if (annotation) return typeFacts({ node: annotation, scope: binding.scope }, context);
-  // Two consts that are initialized from each other have no value, and would be followed forever.
-  if (!declaration.init || context.resolving.includes(declaration)) return uncheckedFacts();
-  const resolving = [...context.resolving, declaration];
-  return inferredFacts(declaration.init, binding.scope, { ...context, resolving });
-}
-
-function numericFacts(operands: readonly Node[], infer: (node: Node) => TypeFacts): TypeFacts {
-  const areNumbers = operands.every((operand) => {
-    const { types, unchecked } = infer(operand);
-    return !unchecked && types.length > 0 && !types.includes("boolean");
+/** Returns a signature with the shape of each parameter that a strict application checks. */
+export function addParameterShapes(
+  signature: Signature,
+  fn: FunctionNode,
+  module: TypeModule,
+  lookup: TypeLookup,
+): Signature {
+  const context = createTypeContext("argument", readType, lookup);
+  const position: ParameterScope = { module, scope: module.scopes.byNode.get(fn) ?? module.scopes.module };
+  const shapes = signature.keyed
+    ? keyShapes(fn, position, context)
+    : fn.params.map((param) => parameterShape(param, position, context));
+  const mark = (shape: TypeShape) => withOptionalReferences(shape, context.shapes);
+  const params = signature.params.map((parameter, index) => {
+    const shape = shapes[index];
+    return addFiles(addShape(parameter, shape && mark(shape)), context.shapes, (problem) => {
+      const at = fn.params[signature.keyed ? 0 : index] ?? fn;
+      throw new CompileError(`The server function "${signature.name}" ${problem}`, module.source, at);
+    });
   });
-  return areNumbers ? { types: ["float"], literals: [] } : uncheckedFacts();
+  const recursive = context.shapes.length > 0 ? { shapes: context.shapes.map(mark) } : {};
+  return rejectFilesOfStream({ ...signature, params, ...recursive }, fn, module);
 }
 
-/** Widens a literal to its type, as TypeScript does for a default value. A string's type is not checked. */
-function widenLiteral(facts: TypeFacts): TypeFacts {
-  const value = facts.literals[0];
-  if (typeof value === "number") return { types: ["float"], literals: [] };
-  if (typeof value === "boolean") return { types: ["boolean"], literals: [] };
-  return value === undefined ? facts : uncheckedFacts();
+/** Adds to a parameter that it takes files, if its shape is that of a file or of a list of files. */
+function addFiles(parameter: Parameter, shapes: readonly TypeShape[], reject: (problem: string) => never): Parameter {
+  const { shape } = parameter;
+  if (!shape || !containsFile(shape, shapes)) return parameter;
+  const files = fileCount(shape);
+  if (files) {
+    const { optional, nullable } = shape; // an alias of another module may have them
+    return { ...parameter, files, ...(optional ? { optional } : {}), ...(nullable ? { nullable } : {}) };
+  }
+  return reject(
+    `has the parameter "${parameter.name}" with a file inside another type. A file must be a parameter of its own: ` +
+      "`File`, `Blob` or an array of them, with `?` or `| null` if it may be missing.",
+  );
 }
 
-function isConstAssertion(type: Node): boolean {
-  return type.type === "TSTypeReference" && type.typeName.type === "Identifier" && type.typeName.name === "const";
+/** A stream is a call that is read for minutes, and its files would be kept as long. */
+function rejectFilesOfStream(signature: Signature, fn: FunctionNode, { source }: TypeModule): Signature {
+  const parameter = signature.stream && signature.params.find(({ files }) => files);
+  if (!parameter) return signature;
+  throw new CompileError(
+    `The server function "${signature.name}" streams its result, so its parameter "${parameter.name}" cannot take ` +
+      "files. Upload them with another function.",
+    source,
+    fn,
+  );
 }
 
 /**
- * Returns whether a type contains `int`, `float`, `number` or `boolean` anywhere, the aliases and
- * interfaces of this module included.
+ * Adds a shape to a parameter, unless it is unchecked or adds nothing to the parameter's coercion. A shape that
+ * is one coerced type, through an alias of another module, becomes the parameter's coercion: it then applies in
+ * every application, strict or not.
  */
-export function containsCheckedType(type: ScopedType, context: TypeContext, visited: Set<Node> = new Set()): boolean {
-  const isChecked = (node: Node) =>
-    node.type === "TSNumberKeyword" ||
-    node.type === "TSBooleanKeyword" ||
-    (node.type === "TSTypeReference" && referenceContainsCheckedType(node, type, context, visited));
-  return findNode(type.node, isChecked) !== undefined;
+function addShape(parameter: Parameter, shape: TypeShape | undefined): Parameter {
+  if (!shape || shape.any !== undefined) return parameter;
+  const { kinds = [], list, object, ref, nullable, optional, literals } = shape;
+  const [kind] = kinds;
+  if (list || object || ref !== undefined || kinds.length !== 1 || !kind) return { ...parameter, shape };
+  if (kind === parameter.type) return parameter;
+  if (kind === "string" || parameter.type !== "any") return { ...parameter, shape };
+  return {
+    ...parameter,
+    type: kind,
+    ...(nullable ? { nullable } : {}),
+    ...(optional ? { optional } : {}),
+    ...(literals ? { literals } : {}),
+  };
 }
 
-function referenceContainsCheckedType(
-  node: ESTree.TSTypeReference,
-  type: ScopedType,
-  context: TypeContext,
-  visited: Set<Node>,
-): boolean {
-  const name = node.typeName;
-  if (name.type === "TSQualifiedName") return qualifiedNumberType(name, type.scope) !== undefined;
-  if (name.type !== "Identifier") return false;
-  const binding = type.scope.findType(name.name);
-  if (binding?.imported) return numberTypeOf(binding.imported.source, binding.imported.name) !== undefined;
-  return (binding?.declarations ?? []).some((declaration) => {
-    if (visited.has(declaration)) return false;
-    visited.add(declaration);
-    const argument = declaration.type === "TSTypeParameter" ? type.typeArguments?.get(declaration) : undefined;
-    if (argument) return containsCheckedType(argument, context, visited);
-    const scope = context.scopes.byNode.get(declaration) ?? type.scope;
-    return containsCheckedType({ node: declaration, scope }, context, visited);
+function parameterShape(param: ESTree.ParamPattern, position: ParameterScope, context: TypeContext): TypeShape {
+  context.remainingNodes = MAX_TYPE_NODES;
+  const assignment = param.type === "AssignmentPattern" ? param : undefined;
+  const target: Node = assignment ? assignment.left : param;
+  const annotation = target.type === "Identifier" ? target.typeAnnotation?.typeAnnotation : undefined;
+  if (annotation) return readType({ ...position, node: annotation }, context);
+  return assignment ? inferredShape(assignment.right, position) : uncheckedShape("");
+}
+
+/** Returns the shapes of the keys of the destructured object, in their order. */
+function keyShapes(fn: FunctionNode, position: ParameterScope, context: TypeContext): TypeShape[] {
+  const [param] = fn.params;
+  const pattern = param?.type === "AssignmentPattern" ? param.left : param;
+  if (pattern?.type !== "ObjectPattern") return [];
+  const annotation = pattern.typeAnnotation?.typeAnnotation;
+  const object = annotation && readType({ ...position, node: annotation }, context).object;
+  const fields = new Map(object && "fields" in object ? object.fields : []);
+  return pattern.properties.map((property) => {
+    if (property.type === "RestElement" || property.computed) return uncheckedShape("");
+    const { value } = property;
+    const name = keyName(property);
+    const field = name === undefined ? undefined : fields.get(name);
+    if (field || annotation) return field ?? uncheckedShape("");
+    return value.type === "AssignmentPattern" ? inferredShape(value.right, position) : uncheckedShape("");
   });
+}
+
+/** Infers the shape of a default value as TypeScript does: templates are strings, the rest as for coercion. */
+function inferredShape(value: Node, position: ParameterScope): TypeShape {
+  if (stringValue(value) !== undefined || value.type === "TemplateLiteral") return { kinds: ["string"] };
+  return coercedValueShape({ ...position, node: value });
+}
+
+/** Returns how many files a parameter of a type takes; `undefined` if the type is not that of a file or a list of them. */
+function fileCount(shape: TypeShape): FileCount | undefined {
+  if (isOnly("file", shape)) return "one";
+  const { list } = shape;
+  if (!list || !("of" in list) || !isOnly("list", shape)) return undefined;
+  return Object.keys(list.of).join() === "file" ? "many" : undefined;
+}
+
+function isOnly(member: "file" | "list", { nullable: _null, optional: _undefined, ...shape }: TypeShape): boolean {
+  return Object.keys(shape).join() === member;
+}
+
+/** Returns whether a type contains that of a file, at any depth. */
+function containsFile(shape: TypeShape, shapes: readonly TypeShape[], visited = new Set<number>()): boolean {
+  const contains = (part: TypeShape | undefined) => part !== undefined && containsFile(part, shapes, visited);
+  const { file, list, object, ref } = shape;
+  if (file) return true;
+  if (list && ("of" in list ? contains(list.of) : list.items.some(contains) || contains(list.rest))) return true;
+  const cases = object ? ("cases" in object ? object.cases : [object]) : [];
+  if (cases.some(({ fields, rest }) => fields.some(([, field]) => contains(field)) || contains(rest))) return true;
+  if (ref === undefined || visited.has(ref)) return false;
+  visited.add(ref);
+  return contains(shapes[ref]);
+}
+
+/** The type of a function's result as JSON, or of a stream's values. */
+export interface ResultShape {
+  readonly shape: TypeShape;
+  /** The recursive types that it refers to. */
+  readonly shapes: readonly TypeShape[];
+}
+
+const PROMISES: ReadonlySet<string> = new Set(["Promise", "PromiseLike"]);
+
+const GENERATORS: ReadonlySet<string> = new Set([
+  ...["Generator", "Iterator", "IterableIterator", "Iterable", "IteratorObject"],
+  ...["AsyncGenerator", "AsyncIterator", "AsyncIterableIterator", "AsyncIterable", "AsyncIteratorObject"],
+]);
+
+/**
+ * Reads the annotated type of a function's result: that of `Promise<T>` is `T`, and that of a generator the type of its
+ * values. A function without an annotation and without a `return` of a value returns nothing.
+ *
+ * @returns `undefined` if the result is not known
+ */
+export function readResultShape(fn: FunctionNode, module: TypeModule, lookup: TypeLookup): ResultShape | undefined {
+  const annotation = fn.returnType?.typeAnnotation;
+  if (!annotation) return returnsNothing(fn) ? { shape: { optional: true }, shapes: [] } : undefined;
+  const context = createTypeContext("result", readType, lookup);
+  context.wrappers = fn.generator ? new Set([...GENERATORS, ...PROMISES]) : PROMISES;
+  const scope = module.scopes.byNode.get(fn) ?? module.scopes.module;
+  const shape = readType({ node: annotation, scope, module }, context);
+  // Any other return type of a generator, such as `unknown`, does not contain the type of its values.
+  if (fn.generator && context.unwrapped === 0) return undefined;
+  const mark = (part: TypeShape) => withOptionalReferences(part, context.shapes);
+  return { shape: mark(shape), shapes: context.shapes.map(mark) };
+}
+
+function returnsNothing({ generator, body }: FunctionNode): boolean {
+  if (generator || body?.type !== "BlockStatement") return false;
+  return !findNode(body, (node) => node.type === "ReturnStatement" && node.argument !== null, isFunctionNode);
+}
+
+/**
+ * Marks references to recursive types that may be omitted, such as `type Maybe = { next: Maybe } | undefined`. While such a
+ * type is read, it is not known yet whether it may.
+ */
+function withOptionalReferences(shape: TypeShape, shapes: readonly TypeShape[]): TypeShape {
+  if (shapes.length === 0) return shape;
+  const mark = (part: TypeShape) => withOptionalReferences(part, shapes);
+  const { list, object, ref, alternatives } = shape;
+  return {
+    ...shape,
+    ...(ref !== undefined && shapes[ref]?.optional ? { optional: true } : {}),
+    ...(list ? { list: mapList(list, mark) } : {}),
+    ...(object ? { object: mapObject(object, mark) } : {}),
+    ...(alternatives ? { alternatives: alternatives.map(mark) } : {}),
+  };
+}
+
+function mapList(list: ListShape, map: (shape: TypeShape) => TypeShape): ListShape {
+  if ("of" in list) return { of: map(list.of) };
+  return { items: list.items.map(map), ...(list.rest ? { rest: map(list.rest) } : {}) };
+}
+
+function mapObject(object: ObjectShape, map: (shape: TypeShape) => TypeShape): ObjectShape {
+  if ("cases" in object) return { ...object, cases: object.cases.map((fields) => mapFields(fields, map)) };
+  return mapFields(object, map);
+}
+
+function mapFields(object: ObjectFields, map: (shape: TypeShape) => TypeShape): ObjectFields {
+  return {
+    ...object,
+    fields: object.fields.map(([name, shape]) => [name, map(shape)] as const),
+    ...(object.rest ? { rest: map(object.rest) } : {}),
+  };
 }

@@ -1,9 +1,26 @@
 import type { Literal, ObjectFields, ObjectShape, ScalarKind, TypeShape } from "../../protocol/index.ts";
-import type { ShapeUse } from "./shape-context.ts";
+import type { Node } from "../syntax/index.ts";
+import type { TypeContext } from "./type-context.ts";
+
+type TypeUse = TypeContext["use"];
 
 /** Returns the shape of an unchecked type. `text` is its source text. */
 export function uncheckedShape(text: string, optional?: true): TypeShape {
   return { any: text, ...(optional ? { optional } : {}) };
+}
+
+/** Returns the shape of a literal, `-1` included. Any other expression is unchecked. */
+export function literalShape(node: Node, text: string): TypeShape {
+  if (node.type === "UnaryExpression" && (node.operator === "-" || node.operator === "+")) {
+    const [value] = literalShape(node.argument, text).literals ?? [];
+    if (typeof value !== "number") return uncheckedShape(text);
+    return { literals: [node.operator === "-" ? -value : value] };
+  }
+  if (node.type !== "Literal") return uncheckedShape(text);
+  const { value } = node;
+  if (value === null && node.raw === "null") return { nullable: true };
+  const isLiteral = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  return isLiteral ? { literals: [value] } : uncheckedShape(text);
 }
 
 /**
@@ -12,11 +29,11 @@ export function uncheckedShape(text: string, optional?: true): TypeShape {
  *
  * @param text the source text of the union, for an unchecked shape
  */
-export function unionShapes(parts: readonly TypeShape[], text: string, use: ShapeUse): TypeShape {
-  const optional = parts.some((part) => part.optional) || undefined;
+export function unionShapes(parts: readonly TypeShape[], text: string, use: TypeUse): TypeShape {
   const lists = parts.flatMap((part) => part.list ?? []);
   const objects = parts.flatMap((part) => part.object ?? []);
   const refs = new Set(parts.flatMap((part) => part.ref ?? []));
+  const files = parts.flatMap((part) => part.file ?? []);
   const object = objects.length > 1 ? discriminatedUnion(objects) : objects[0];
   const isAmbiguous =
     parts.some((part) => part.alternatives) ||
@@ -24,16 +41,15 @@ export function unionShapes(parts: readonly TypeShape[], text: string, use: Shap
     (objects.length > 0 && object === undefined) ||
     refs.size > 1 ||
     (refs.size > 0 && lists.length + objects.length > 0);
-  if (parts.some((part) => part.any !== undefined) || (isAmbiguous && use === "argument")) {
-    return uncheckedShape(text, optional);
-  }
-  const files = parts.flatMap((part) => part.file ?? []);
   const scalars: TypeShape = {
     ...unionScalars(parts),
     ...(files.length > 0 ? { file: files.includes("Blob") ? "Blob" : "File" } : {}),
     ...(parts.some((part) => part.nullable) ? { nullable: true } : {}),
-    ...(optional ? { optional } : {}),
+    ...(parts.some((part) => part.optional) ? { optional: true } : {}),
   };
+  if (parts.some((part) => part.any !== undefined) || (isAmbiguous && use !== "result")) {
+    return use === "coercion" ? { any: text, ...scalars } : uncheckedShape(text, scalars.optional);
+  }
   if (isAmbiguous) return { ...scalars, alternatives: alternatives(parts) };
   const [list] = lists;
   const [ref] = refs;
@@ -76,7 +92,7 @@ function unionScalars(parts: readonly TypeShape[]): Pick<TypeShape, "kinds" | "l
   };
 }
 
-function includesLiteral(kind: ScalarKind, literal: Literal): boolean {
+export function includesLiteral(kind: ScalarKind, literal: Literal): boolean {
   if (kind === "int") return Number.isInteger(literal);
   return kind === "float" ? typeof literal === "number" : typeof literal === kind;
 }
@@ -104,17 +120,35 @@ function onlyLiterals(shape: TypeShape | undefined): readonly Literal[] | undefi
  *
  * @param text the source text of the intersection, for an unchecked shape
  */
-export function intersectShapes(parts: readonly TypeShape[], text: string): TypeShape {
+export function intersectShapes(parts: readonly TypeShape[], text: string, use: TypeUse): TypeShape {
+  if (use === "coercion") return intersectCoerced(parts, text);
   // `any & string` is `any`.
-  if (parts.some((part) => part.any === "any")) return uncheckedShape(text);
-  if (parts.some((part) => part.kinds || part.literals)) return intersectScalars(parts, text);
-  const objects: ObjectFields[] = [];
-  for (const { object, ...others } of parts) {
-    if (!object || "cases" in object || Object.keys(others).length > 0) return uncheckedShape(text);
-    objects.push(object);
-  }
-  const object = joinFields(objects);
+  if (use !== "members" && parts.some((part) => part.any === "any")) return uncheckedShape(text);
+  if (use !== "members" && parts.some((part) => part.kinds || part.literals)) return intersectScalars(parts, text);
+  const objects = parts.flatMap((part) => onlyFields(part) ?? []);
+  if (objects.length < (use === "members" ? 1 : parts.length)) return uncheckedShape(text);
+  const object = joinFields(objects, use);
   return object ? { object } : uncheckedShape(text);
+}
+
+/** Returns the fields of a type that is one object type; `undefined` for any other. */
+export function onlyFields({ object, ...others }: TypeShape): ObjectFields | undefined {
+  return object && "fields" in object && Object.keys(others).length === 0 ? object : undefined;
+}
+
+/** Returns all checked types and literals of the members. A brand (`int & { readonly brand: "Age" }`) has none. */
+function intersectCoerced(parts: readonly TypeShape[], text: string): TypeShape {
+  const checked = parts.filter((part) => part.kinds || part.literals);
+  if (checked.length === 0 || checked.some((part) => part.any !== undefined)) return uncheckedShape(text);
+  const kinds = new Set(checked.flatMap((part) => part.kinds ?? []));
+  // `int & number` is `int`: the narrower type.
+  if (kinds.has("int")) kinds.delete("float");
+  return {
+    ...(kinds.size > 0 ? { kinds: [...kinds] } : {}),
+    literals: [...new Set(checked.flatMap((part) => part.literals ?? []))],
+    ...(parts.every((part) => part.nullable) ? { nullable: true } : {}),
+    ...(parts.every((part) => part.optional) ? { optional: true } : {}),
+  };
 }
 
 /** Returns the narrowest member: `int & number` is `int`, `"a" & string` is `"a"`. */
@@ -157,14 +191,14 @@ function isSubtype(inner: TypeShape, outer: TypeShape): boolean {
 /**
  * Joins the fields of several object types.
  *
- * @returns `undefined` when two of them have different types for one field
+ * @returns `undefined` when two of them have different types for one field. In `members` the last one counts.
  */
-export function joinFields(objects: readonly ObjectFields[]): ObjectFields | undefined {
+export function joinFields(objects: readonly ObjectFields[], use: TypeUse): ObjectFields | undefined {
   const fields = new Map<string, TypeShape>();
   const rests = objects.flatMap((object) => object.rest ?? []);
   for (const [name, shape] of objects.flatMap((object) => object.fields)) {
     const existing = fields.get(name);
-    if (existing && JSON.stringify(existing) !== JSON.stringify(shape)) return undefined;
+    if (use !== "members" && existing && JSON.stringify(existing) !== JSON.stringify(shape)) return undefined;
     fields.set(name, shape);
   }
   // The fields of one type would also have to match the index signature of another.
@@ -173,13 +207,13 @@ export function joinFields(objects: readonly ObjectFields[]): ObjectFields | und
   return { fields: [...fields], ...(rest ? { rest } : {}) };
 }
 
-/** Returns the shape of `Exclude<from, excluded>`; unchecked when `excluded` is more than literals, `null` and `undefined`. */
-export function excludeLiterals(from: TypeShape, excluded: TypeShape, text: string): TypeShape {
+/** Returns the shape of `Exclude<from, excluded>`; `undefined` when `excluded` is more than literals, `null` and `undefined`. */
+export function excludeLiterals(from: TypeShape, excluded: TypeShape): TypeShape | undefined {
   const { literals: removed = [], nullable, optional, ...others } = excluded;
-  if (Object.keys(others).length > 0 || from.any !== undefined) return uncheckedShape(text);
+  if (Object.keys(others).length > 0 || from.any !== undefined) return undefined;
   // `Exclude<boolean, true>` is `false`.
   const splitsBoolean = from.kinds?.includes("boolean") && removed.some((literal) => typeof literal === "boolean");
-  if (splitsBoolean) return uncheckedShape(text);
+  if (splitsBoolean) return undefined;
   const { literals = [], nullable: _null, optional: _undefined, ...kept } = from;
   const remaining = literals.filter((literal) => !removed.includes(literal));
   return {
