@@ -1,8 +1,8 @@
 import { parseSync } from "vite";
 import type { FunctionDocumentation, Signature } from "../protocol/index.ts";
 import type { Declaration, ModuleFacts } from "./modules/index.ts";
-import { type FunctionNode, languageOf, type Node, type SourceFile } from "./syntax/index.ts";
-import { propertyKey, readResultShape, type TypeLookup } from "./types/index.ts";
+import { type FunctionNode, keyName, languageOf, type Node, type SourceFile } from "./syntax/index.ts";
+import { readResultShape, type TypeLookup } from "./types/index.ts";
 
 /** Returns the documentation of a module's server functions, by their index, from types that `lookup` finds. */
 export type DocumentationReader = (index: number, lookup: TypeLookup) => FunctionDocumentation;
@@ -69,9 +69,7 @@ function defaultsOf({ params }: FunctionNode, code: string): Pick<FunctionDocume
     const pattern = param.type === "AssignmentPattern" ? param.left : param;
     if (pattern.type === "ObjectPattern") {
       return pattern.properties.flatMap((property) =>
-        property.type === "Property"
-          ? defaultOf(propertyKey(property.key, property.computed), property.value, code)
-          : [],
+        property.type === "Property" ? defaultOf(keyName(property), property.value, code) : [],
       );
     }
     return pattern.type === "Identifier" ? defaultOf(pattern.name, param, code) : [];

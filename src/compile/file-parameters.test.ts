@@ -70,6 +70,7 @@ describe("a parameter that takes files", () => {
 describe("the compile step refuses a file", () => {
   it.each([
     "File | string",
+    "File | number",
     "{ photo: File }",
     "(File | string)[]",
     "File[][]",

@@ -324,14 +324,15 @@ describe("a type of another module", () => {
 
   test("is read for the keys of a destructured object", async () => {
     const resolver = inMemoryResolver({
-      "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, missing }: Input) => 1);`,
-      "src/t.ts": 'import type { int } from "tsweb";\nexport interface Input { n: int; name?: string }',
+      "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, 0: first, missing }: Input) => 1);`,
+      "src/t.ts": 'import type { int } from "tsweb";\nexport interface Input { n: int; name?: string; 0: string }',
     });
     const facts = await resolver.read("/app/src/a.server.ts");
     const { functions } = facts ? await strictSignatures(facts, resolver) : { functions: [] };
     expect(functions[0]?.params.map(({ name, type, shape }) => [name, type, shape && format(shape)])).toEqual([
       ["n", "int", undefined],
       ["name", "any", "string"],
+      ["0", "any", "string"],
       ["missing", "any", undefined],
     ]);
   });

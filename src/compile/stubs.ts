@@ -1,8 +1,7 @@
 import { posix } from "node:path";
 import { type Signature, takesFiles } from "../protocol/index.ts";
 import { type Declaration, type Endpoint, isServerModule, type ReExport, relativePath } from "./modules/index.ts";
-import { type Node, unwrapExpression } from "./syntax/index.ts";
-import { propertyKey } from "./types/index.ts";
+import { keyName, type Node, unwrapExpression } from "./syntax/index.ts";
 
 /**
  * Returns the code that replaces a server module in the browser: one stub per server function, with its name and
@@ -88,7 +87,7 @@ function mayBeIdempotent({ kind, call }: Declaration): boolean {
   if (options.type !== "ObjectExpression") return true;
   return options.properties.some((property) => {
     if (property.type === "SpreadElement") return true;
-    return [undefined, "idempotent"].includes(propertyKey(property.key, property.computed));
+    return [undefined, "idempotent"].includes(keyName(property));
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ESTree } from "vite";
 import type { Parameter, Signature, TypeShape } from "../../protocol/index.ts";
-import { CompileError, type FunctionNode, type Node, type Scopes, type SourceFile } from "../syntax/index.ts";
+import { CompileError, type FunctionNode, keyName, type Node, type Scopes, type SourceFile } from "../syntax/index.ts";
 import {
   coercedShape,
   coercedValueShape,
@@ -9,7 +9,6 @@ import {
   type Members,
   parameterCoercion,
   parameterMembers,
-  propertyKey,
   type TypeNode,
 } from "../types/index.ts";
 
@@ -114,7 +113,7 @@ class ParameterReader {
         property,
       );
     }
-    const name = propertyKey(property.key, property.computed);
+    const name = keyName(property);
     if (name === undefined)
       return this.reject("must name every key it takes, so a key cannot be computed. Write the key out.", property.key);
     const member: Member | undefined = members?.get(name);

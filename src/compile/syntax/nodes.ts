@@ -120,9 +120,10 @@ export function memberName(node: Node & { type: "MemberExpression" }): string | 
   return node.property.type === "Identifier" ? node.property.name : undefined;
 }
 
-/** Returns the name of a property of an object, a pattern or a type; `undefined` if it is computed, or no text. */
+/** Returns the name of a property of an object, a pattern or a type; `undefined` if it is computed. */
 export function keyName({ key, computed }: { readonly key: Node; readonly computed: boolean }): string | undefined {
-  return key.type === "Identifier" && !computed ? key.name : stringValue(key);
+  if (key.type === "Identifier" && !computed) return key.name;
+  return key.type === "Literal" && typeof key.value === "number" ? String(key.value) : stringValue(key);
 }
 
 /** Returns whether a node has the value of its child: a wrapper of a type, parentheses or an optional chain. */

@@ -38,7 +38,7 @@ import {
 
 export { containsCheckedType } from "./checked-types.ts";
 export { coercedShape, coercedValueShape, parameterCoercion, parameterMembers } from "./coercion.ts";
-export { type Member, type Members, propertyKey } from "./object-types.ts";
+export type { Member, Members } from "./object-types.ts";
 export {
   MAX_TYPE_NODES,
   type TypeDeclaration,
@@ -108,9 +108,9 @@ function rejectFilesOfStream(signature: Signature, fn: FunctionNode, { source }:
  */
 function addShape(parameter: Parameter, shape: TypeShape | undefined): Parameter {
   if (!shape || shape.any !== undefined) return parameter;
-  const { kinds = [], list, object, ref, nullable, optional, literals } = shape;
+  const { kinds = [], list, object, file, ref, nullable, optional, literals } = shape;
   const [kind] = kinds;
-  if (list || object || ref !== undefined || kinds.length !== 1 || !kind) return { ...parameter, shape };
+  if (list || object || file || ref !== undefined || kinds.length !== 1 || !kind) return { ...parameter, shape };
   if (kind === parameter.type) return parameter;
   if (kind === "string" || parameter.type !== "any") return { ...parameter, shape };
   return {

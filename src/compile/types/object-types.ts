@@ -1,7 +1,7 @@
 /** Reads the members of type literals and interfaces. */
 import type { ESTree } from "vite";
 import type { ObjectFields, TypeShape } from "../../protocol/index.ts";
-import type { Node } from "../syntax/index.ts";
+import { keyName, type Node } from "../syntax/index.ts";
 import { onlyFields, uncheckedShape } from "./operations.ts";
 import { readNestedType, sourceText, type TypeContext, type TypeNode } from "./type-context.ts";
 
@@ -28,12 +28,6 @@ export function membersOf(type: TypeNode, context: TypeContext): Members | undef
   return fields && new Map(fields.map(([name, shape]) => [name, member(shape)]));
 }
 
-/** Returns the name of a property key; `undefined` when it is computed. */
-export function propertyKey(key: Node, computed: boolean): string | undefined {
-  if (key.type === "Identifier") return computed ? undefined : key.name;
-  return key.type === "Literal" && key.value !== null ? String(key.value) : undefined;
-}
-
 /** Reads the members of an object type; `undefined` when one of them is not a property with a literal key. */
 export function readFields(type: TypeNode, members: readonly Node[], context: TypeContext): ObjectFields | undefined {
   const fields = new Map<string, TypeShape>();
@@ -46,7 +40,7 @@ export function readFields(type: TypeNode, members: readonly Node[], context: Ty
       continue;
     }
     if (member.type !== "TSPropertySignature" && member.type !== "TSMethodSignature") return undefined;
-    const name = propertyKey(member.key, member.computed);
+    const name = keyName(member);
     // In an object literal, `__proto__` sets the prototype. Calls with such a key are rejected in any case.
     if (name === undefined || name === "__proto__") {
       if (context.use !== "members") return undefined;
