@@ -39,9 +39,11 @@ function createStore(bounds: { maxBytes?: number; maxBytesPerClient?: number; di
 
 /** The paths of the files that are stored below a folder. */
 function storedFiles(path = base): string[] {
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+  // `recursive` follows links since Node 24.
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const child = join(path, entry.name);
+    return entry.isDirectory() ? storedFiles(child) : entry.isFile() ? [child] : [];
+  });
 }
 
 function formWith(...sizes: readonly number[]): FormData {

@@ -2,8 +2,9 @@
  * Builds of projects that several test files use unchanged: each is made once in a run of the tests.
  */
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { filesBelow } from "../../src/cli/project/index.ts";
 import { oncePerRun } from "./once-per-run.ts";
 import { build } from "./run-tsweb.ts";
 
@@ -28,15 +29,14 @@ export async function buildOnce(dir: string, name: string): Promise<void> {
   cpSync(join(shared, "dist"), output, { recursive: true });
 }
 
-/** Folders of a project with packages, an earlier build and the data of a server. */
-const IGNORED = ["node_modules", "dist", "data"];
+/** Folders of a project with an earlier build and the data of a server. */
+const IGNORED = ["dist", "data"];
 
 /** Returns the hash of the names and contents of a project's files. */
 function hashOf(dir: string): string {
   const hash = createHash("sha256");
-  const files = readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(dir, join(parentPath, name)))
+  const files = (filesBelow(dir) ?? [])
+    .map((file) => relative(dir, file))
     .filter((file) => !IGNORED.some((folder) => file.startsWith(join(folder, "/"))));
   for (const file of files.sort()) hash.update(file).update(readFileSync(join(dir, file)));
   return hash.digest("hex");

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { normalizePath, type Plugin } from "vite";
 import { isServerModule, namesServerOnlyUrl } from "../../compile/index.ts";
-import { relativeFile, STYLE_SHEET } from "../project/index.ts";
+import { filesBelow, relativeFile, STYLE_SHEET } from "../project/index.ts";
 
 /** The module with the script of pages. */
 export const ISLANDS = "virtual:tsweb/islands";
@@ -108,11 +108,7 @@ const SCRIPT = /(?<!\.(?:test|spec|d))\.[jt]sx?$/;
  * @param name the names of the files. Default: scripts, without tests and declarations
  */
 export async function readSourceFiles(root: string, name: RegExp = SCRIPT): Promise<SourceText[]> {
-  const entries = await readdir(join(root, "src"), { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = entries
-    .filter((entry) => entry.isFile() && name.test(entry.name))
-    .map((entry) => normalizePath(join(entry.parentPath, entry.name)))
-    .filter((file) => !file.includes("/node_modules/"));
+  const files = (filesBelow(join(root, "src")) ?? []).filter((file) => name.test(file)).map(normalizePath);
   // A file may have been deleted since.
   return Promise.all(files.map(async (file) => ({ file, text: await readFile(file, "utf8").catch(() => "") })));
 }

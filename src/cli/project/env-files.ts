@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { filesBelow } from "./files-below.ts";
 import { BuildError } from "./project.ts";
 
 /** The files from which the development server reads variables. A later file takes precedence. */
@@ -92,22 +93,11 @@ const NAMING = /\.(?:[cm]?[jt]sx?|json|html|mdx?|vue|svelte)$/;
  * its folder. `true` if there is neither of both folders, so that nothing can be known.
  */
 export function isNamedInProject(folder: string, text: string): boolean {
-  const sources = ["src", "dist"].map((name) => filesIn(join(folder, name), true));
+  const sources = ["src", "dist"].map((name) => filesBelow(join(folder, name)));
   if (sources.every((files) => files === undefined)) return true;
-  const files = [...sources.flatMap((each) => each ?? []), ...(filesIn(folder, false) ?? [])];
-  return files.some((file) => contains(file, text));
-}
-
-/** Returns the files of a folder that may name a variable; `undefined` if it does not exist. */
-function filesIn(folder: string, recursive: boolean): string[] | undefined {
-  try {
-    return readdirSync(folder, { recursive, withFileTypes: true })
-      .filter((entry) => entry.isFile() && NAMING.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((file) => !/[\\/]node_modules[\\/]/.test(file.slice(folder.length)));
-  } catch {
-    return undefined;
-  }
+  const ownFiles = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = [...sources.flatMap((each) => each ?? []), ...ownFiles.map(({ name }) => join(folder, name))];
+  return files.some((file) => NAMING.test(file) && contains(file, text));
 }
 
 function contains(file: string, text: string): boolean {

@@ -1,4 +1,5 @@
 export { ENV_FILES, EnvFiles, isNamedInProject, sourceOfVariable } from "./env-files.ts";
+export { filesBelow } from "./files-below.ts";
 export {
   BuildError,
   exitAfterOutput,

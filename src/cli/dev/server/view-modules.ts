@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { createIdResolver, normalizePath, type ParseResult, type Plugin, parse, type Rolldown } from "vite";
 import { isServerModule } from "../../../compile/index.ts";
+import { filesBelow } from "../../project/index.ts";
 
 const SCRIPT = /\.[cm]?[jt]sx?$/;
 const INSTALLED = /\/node_modules\//;
@@ -151,9 +151,7 @@ export async function findBrowserModules(
 }
 
 function scriptsIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => normalizePath(join(folder, name)))
-    .filter((file) => SCRIPT.test(file) && !INSTALLED.test(file.slice(folder.length)));
+  return (filesBelow(folder) ?? []).map(normalizePath).filter((file) => SCRIPT.test(file));
 }
 
 function mayDeclareViews(code: string): boolean {
