@@ -19,7 +19,7 @@ interface CallOptions {
 /** Returns an application with an idempotent function, and a function that calls it. */
 function createOnceApp() {
   const claim = vi.spyOn(MemoryOutcomes.prototype, "claim");
-  const run = vi.fn((text: string) => text);
+  const run = vi.fn((text: string): string | Promise<string> => text);
   const save = compiledServer("save", run, { params: { text: "any" }, options: { idempotent: true } });
   const app = createTestApp({ save }, { rate: false, env: ENV });
   const cookies = new Map<string, string>();
@@ -41,9 +41,10 @@ function createOnceApp() {
     const url = "http://shop.example/__web/form/save";
     return (await app.fetch(new Request(url, { method: "POST", headers, body }), { address })).status;
   };
-  const fillHalf = async () => {
+  /** Fills half of the memory, except for as many bytes. */
+  const fillHalf = async (bytesLeft = 0) => {
     const store = claim.mock.contexts[0] as MemoryOutcomes;
-    await store.claim("others", "x".repeat((MAX_STORED_BYTES / 2 - store.bytes - 512) / 2));
+    await store.claim("others", "x".repeat((MAX_STORED_BYTES / 2 - bytesLeft - store.bytes - 512) / 2));
     return store;
   };
   return { call, sendForm, fillHalf, run };
@@ -124,5 +125,24 @@ describe("while less than half of the memory of outcomes is used", () => {
     }
     expect((await call({ address: "203.0.113.1" })).status).toBe(200);
     expect(run).toHaveBeenCalledTimes(151);
+  });
+
+  it("large outcomes of runs that end at the same time fill this half, and no more [ONCE-16]", async () => {
+    const { call, fillHalf, run } = createOnceApp();
+    await call({ address: "203.0.113.1" });
+    const store = await fillHalf(100_000);
+    const text = "x".repeat(60_000);
+    let endAll: (text: string) => void = () => undefined;
+    const result = new Promise<string>((resolve) => {
+      endAll = resolve;
+    });
+    run.mockReturnValue(result);
+    const calls = Array.from({ length: 20 }, (_, i) => call({ address: "203.0.113.1", user: `user ${i}` }));
+    await expect.poll(() => run).toHaveBeenCalledTimes(21);
+    endAll(text);
+    for (const { status, body } of await Promise.all(calls)) expect([status, body.result]).toEqual([200, text]);
+    const above = store.bytes - MAX_STORED_BYTES / 2;
+    expect(above).toBeGreaterThan(0);
+    expect(above).toBeLessThan(2 * text.length);
   });
 });

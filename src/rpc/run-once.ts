@@ -120,7 +120,11 @@ async function runWithKey(
   const outcome = "kind" in running ? running : await runToEnd(running);
   try {
     if (!isStarted || sessionId(context) !== sid) await outcomes.remove(record);
-    else await outcomes.write(record, await textToKeep(run, outcome, { outcomes, own }));
+    else {
+      const text = await textToKeep(run, outcome, { outcomes, own });
+      // Runs that end at the same time have all been counted before the first text is stored.
+      await outcomes.write(record, hasSpaceFor(text, outcomes) ? text : UNKNOWN);
+    }
   } catch (error) {
     // The function has run, so its outcome is the response. To later sendings, it is not known: a full store replaces a claim by
     // this shorter text, so that they do not wait. Otherwise they wait for a run that has ended.
@@ -161,13 +165,16 @@ async function textToKeep(
 ): Promise<string> {
   if (outcome.kind === "failure" && isDisconnection(run.context, outcome.cause)) return UNKNOWN;
   const text = JSON.stringify(toKept(outcome));
-  const bytes = outcomeBytes(text);
-  if (Buffer.byteLength(text) > MAX_OUTCOME_BYTES) return UNKNOWN;
-  if (bytes > SMALL_OUTCOME_BYTES && outcomes.isHalfFull()) return UNKNOWN;
-  return countBytes(run, outcomes, bytes - outcomeBytes(own)).then(
+  if (Buffer.byteLength(text) > MAX_OUTCOME_BYTES || !hasSpaceFor(text, outcomes)) return UNKNOWN;
+  return countBytes(run, outcomes, outcomeBytes(text) - outcomeBytes(own)).then(
     () => text,
     () => UNKNOWN,
   );
+}
+
+/** Returns whether there is space for an outcome. Half of the space is only for claims and small outcomes. */
+function hasSpaceFor(text: string, outcomes: Outcomes): boolean {
+  return outcomeBytes(text) <= SMALL_OUTCOME_BYTES || !outcomes.isHalfFull();
 }
 
 type KeptOutcome =
