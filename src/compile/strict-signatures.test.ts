@@ -90,6 +90,8 @@ describe("the shape of a parameter", () => {
     ["a: { [K in 'a']: string }", "unchecked"],
     ["a = []", "unchecked"],
     ["a: typeof NAME", "unchecked", "const NAME: string = load();"],
+    ["a: (typeof IDS)[number]", "unchecked", "const IDS = [1, 2] as number[];"],
+    ['a: (typeof SIZES)["length"]', "unchecked", 'const SIZES = ["s", "m"] as const;'],
     [
       "a: { b: typeof IDS; c: typeof SELF }",
       "{ b: *typeof IDS*, c: *typeof SELF* }",

@@ -42,7 +42,10 @@ export function containsCheckedType(type: TypeNode, visited: Set<Node> = new Set
   const isChecked = (node: Node) =>
     node.type === "TSNumberKeyword" ||
     node.type === "TSBooleanKeyword" ||
-    (node.type === "TSTypeReference" && referenceContainsCheckedType(node.typeName, type, visited));
+    (node.type === "TSTypeReference" && referenceContainsCheckedType(node.typeName, type, visited)) ||
+    (node.type === "TSInterfaceHeritage" &&
+      node.expression.type === "Identifier" &&
+      referenceContainsCheckedType(node.expression, type, visited));
   return findNode(type.node, isChecked) !== undefined;
 }
 

@@ -9,6 +9,7 @@ import {
   arrayShape,
   createTypeContext,
   readNestedType,
+  readOnce,
   sourceText,
   type TypeContext,
   type TypeNode,
@@ -142,13 +143,16 @@ function valueTypeShape(type: TypeNode, { exprName }: ESTree.TSTypeQuery, contex
 
 function indexedAccessShape(type: TypeNode, node: ESTree.TSIndexedAccessType, context: TypeContext): TypeShape {
   const target = node.objectType.type === "TSParenthesizedType" ? node.objectType.typeAnnotation : node.objectType;
-  if (target.type === "TSTypeQuery") return valueTypeShape(type, target, context);
   const unchecked = uncheckedShape(sourceText(type));
+  if (target.type === "TSTypeQuery") {
+    return node.indexType.type === "TSNumberKeyword" ? valueTypeShape(type, target, context) : unchecked;
+  }
   const key = node.indexType.type === "TSLiteralType" ? stringValue(node.indexType.literal) : undefined;
   if (context.use === "coercion") {
     const member = key === undefined ? undefined : membersOf({ ...type, node: target }, context)?.get(key);
-    if (!member?.type) return unchecked;
-    return { ...readType(member.type, context), ...(member.optional ? { optional: true } : {}) };
+    const memberType = member?.type;
+    const shape = memberType && readOnce(memberType.node, context, () => readType(memberType, context));
+    return shape ? { ...shape, ...(member?.optional ? { optional: true } : {}) } : unchecked;
   }
   const { list, object, ...others } = readType({ ...type, node: target }, context);
   // The property may also be that of another member of a union, such as the length of a string.
@@ -188,7 +192,8 @@ function declaredShape(
       const argument = type.typeArguments?.get(declaration);
       if (argument) return typeArgumentShape(argument, context);
       const node = declaration.constraint;
-      return node ? readType({ ...type, node }, context) : uncheckedShape(sourceText(type));
+      const shape = node && readOnce(declaration, context, () => readType({ ...type, node }, context));
+      return shape ?? uncheckedShape(sourceText(type));
     }
     case "TSTypeAliasDeclaration": {
       const target = bindTypeArguments({ node: declaration, scope, module }, from);

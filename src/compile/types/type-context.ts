@@ -112,6 +112,19 @@ export function readNestedType(type: TypeNode, context: TypeContext): TypeShape 
   return shape;
 }
 
+/**
+ * Reads a type that a declaration has. Returns `undefined` if it is being read already, with no array or object in between: TypeScript
+ * reports such a type, and it would be read forever.
+ */
+export function readOnce(declaration: Node, context: TypeContext, read: () => TypeShape): TypeShape | undefined {
+  const { open, depth } = context;
+  if (open.some((outer) => outer.declaration === declaration && outer.depth === depth)) return undefined;
+  open.push({ declaration, depth });
+  const shape = read();
+  open.pop();
+  return shape;
+}
+
 /** Reads a type in which `Promise` and generators do not stand for what is sent. */
 export function withoutWrappers(context: TypeContext, read: () => TypeShape): TypeShape {
   const { wrappers } = context;

@@ -2,7 +2,7 @@
 import type { TypeShape } from "../../protocol/index.ts";
 import type { Binding, Node } from "../syntax/index.ts";
 import { literalShape, uncheckedShape, unionShapes } from "./operations.ts";
-import type { TypeContext, TypeNode } from "./type-context.ts";
+import { readOnce, type TypeContext, type TypeNode } from "./type-context.ts";
 
 const ARITHMETIC = new Set(["-", "*", "/", "%", "**", "|", "&", "^", "<<", ">>", ">>>", "+"]);
 const COMPARISONS = new Set(["<", "<=", ">", ">=", "==", "!=", "===", "!==", "in", "instanceof"]);
@@ -51,24 +51,20 @@ export function constantShape(
   context: TypeContext,
 ): TypeShape {
   if (declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier") return uncheckedShape("");
-  // Two consts that are initialized from each other have no value, and would be followed forever.
-  if (context.open.some((open) => open.declaration === declaration)) return uncheckedShape("");
   const at = { scope, module: from.module };
   const annotation = declaration.id.typeAnnotation?.typeAnnotation;
-  context.open.push({ declaration, depth: context.depth });
-  const shape = annotation
-    ? context.read({ ...at, node: annotation }, context)
-    : declaration.init
-      ? valueShape({ ...at, node: declaration.init }, context)
-      : uncheckedShape("");
-  context.open.pop();
-  return shape;
+  const { init } = declaration;
+  const shape = readOnce(declaration, context, () => {
+    if (annotation) return context.read({ ...at, node: annotation }, context);
+    return init ? valueShape({ ...at, node: init }, context) : uncheckedShape("");
+  });
+  return shape ?? uncheckedShape("");
 }
 
 /** Reads `(typeof SIZES)[number]`, where SIZES is an array of literals declared `as const`. */
 export function elementShape({ declarations: [declaration] }: Binding): TypeShape {
   const init = declaration?.type === "VariableDeclarator" ? declaration.init : undefined;
-  const array = init?.type === "TSAsExpression" ? init.expression : undefined;
+  const array = init?.type === "TSAsExpression" && isConstAssertion(init.typeAnnotation) ? init.expression : undefined;
   if (array?.type !== "ArrayExpression") return uncheckedShape("");
   const elements = array.elements.map((element) => (element ? literalShape(element, "") : uncheckedShape("")));
   return unionShapes(elements, "", "coercion");
