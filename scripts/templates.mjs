@@ -42,7 +42,7 @@ function readFiles(folder) {
   return Object.fromEntries(names.map((name) => [name, readText(join(folder, name))]));
 }
 
-/** Returns the text of a file. Other bytes, which most images have, would be lost: those of template/public/favicon.ico are chosen so. */
+/** Returns the text of a file. Most images are not UTF-8, and would be damaged; template/public/favicon.ico was made to be UTF-8. */
 function readText(file) {
   const bytes = readFileSync(file);
   if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8, so a template cannot contain it. Use an image in SVG.`);

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { readUntil } from "#test/raw-http";
 import { recordedLog } from "#test/recorded-log";
 import { Connections, connectionsAboveShare } from "./connections.ts";
+import { arrivingConnections } from "./fast/index.ts";
 import { guardFileDescriptors } from "./file-descriptors.ts";
 import { serverOptions } from "./serve.ts";
 
@@ -66,6 +67,12 @@ describe("the connections above the share of a client", () => {
     const mapped = [...of("192.0.2.1", 13), ...of("::ffff:192.0.2.1", 13)];
     expect(connectionsAboveShare(mapped, 100)).toEqual([{ client: "192.0.2.1", connections: ["192.0.2.1 0"] }]);
   });
+});
+
+it("finds no arriving connections in a runtime that does not list them", () => {
+  for (const server of [{}, { [Symbol("http.server.connections")]: {} }]) {
+    expect(arrivingConnections(server)).toEqual(new Set());
+  }
 });
 
 describe("a server whose connections are all in use", () => {

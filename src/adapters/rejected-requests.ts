@@ -106,7 +106,7 @@ function rejectionFor({ code, reason, message }: ClientError): Rejection {
     case "HPE_HEADER_OVERFLOW": // since Node 22, also for more than 1,000 headers
       return {
         status: 431,
-        message: `The URL and the headers are larger than ${maxHeaderSize} bytes, or more than 999.`,
+        message: `The URL and the headers are larger than ${maxHeaderSize} bytes, or there are more than 999 headers.`,
       };
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return { status: 413, message: "The extensions of the body's chunks are too large." };

@@ -6,7 +6,7 @@
  * of these names, with its own values.
  *
  * Measured gain with the 12 headers of the benchmark: 5 to 8 % of the processor time of a call on Node 20, 3 to 7 % on Node 24; 1 to 3 %
- * of a page. Of the 20 headers of a browser's call with a cookie, Node takes twice as long as of these 12.
+ * of a page. Node needs twice as long for the 20 headers of a browser's call with a cookie as for these 12.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { NodeRequest } from "./node-http.ts";
@@ -47,7 +47,10 @@ const MAX_NAMES = 40;
 const MAX_NAME_LENGTH = 64;
 const MAX_PER_COUNT = 4;
 
-/** When all places of a count are taken, every so many unknown requests one replaces the oldest: most requests are of those kept then. */
+/**
+ * Once {@link MAX_PER_COUNT} lists of names are kept for a number of headers, one of so many requests with other names replaces the
+ * oldest list. So a list that many requests have is soon kept again, and rare ones replace few.
+ */
 const UNKNOWN_PER_REPLACEMENT = 64;
 
 /** The names of the headers of earlier requests. */

@@ -76,7 +76,7 @@ export function stopParsing(socket: Socket & { readonly parser?: Parser | null }
 
 /** Node's list of the connections of a server with HTTP/1, by which it limits how long a request may arrive. */
 interface ConnectionList {
-  active(): readonly { readonly socket?: Socket | null }[];
+  active?(): readonly { readonly socket?: Socket | null }[];
 }
 
 /**
@@ -88,7 +88,7 @@ export function arrivingConnections(server: object): ReadonlySet<Socket> {
   // Node has no public name for it, only for closing those that are idle, or all. In a version that lacks it, none is returned.
   const name = Object.getOwnPropertySymbols(server).find(({ description }) => description === LIST_NAME);
   const list: ConnectionList | undefined = name && Reflect.get(server, name);
-  return new Set(list?.active().flatMap(({ socket }) => (socket && !socket.destroyed ? [socket] : [])));
+  return new Set(list?.active?.().flatMap(({ socket }) => (socket && !socket.destroyed ? [socket] : [])));
 }
 
 /** Since Node 18.0. */
