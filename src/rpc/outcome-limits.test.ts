@@ -127,7 +127,7 @@ describe("while less than half of the memory of outcomes is used", () => {
     expect(run).toHaveBeenCalledTimes(151);
   });
 
-  it("large outcomes of runs that end at the same time fill this half, and no more [ONCE-16]", async () => {
+  it("large outcomes of runs that end at the same time fill this half, and no more [ONCE-18]", async () => {
     const { call, fillHalf, run } = createOnceApp();
     await call({ address: "203.0.113.1" });
     const store = await fillHalf(100_000);
